@@ -114,7 +114,7 @@ complete -c nameplate -n '__fish_nameplate_using_command compare' -l selftest -d
 complete -c nameplate -n '__fish_nameplate_using_command compare' -l budget -r -d 'The time that --selftest may measure, such as 10min. Default: 5min.'
 complete -c nameplate -n '__fish_nameplate_using_command compare' -l format -r -d 'The output format: table, json, markdown (at most 40 lines, for a comment on a …'
 complete -c nameplate -n '__fish_nameplate_using_command compare' -s f -r -d 'The output format: table, json, markdown (at most 40 lines, for a comment on a …'
-complete -c nameplate -n '__fish_nameplate_using_command compare' -l all -d 'Show all metrics in the table instead of those that changed.'
+complete -c nameplate -n '__fish_nameplate_using_command compare' -l all -d 'Show every metric in the table, and not only the changed metrics.'
 complete -c nameplate -n '__fish_nameplate_using_command compare' -l json -d 'The same as --format json.'
 
 # Options for: doctor
@@ -122,7 +122,7 @@ complete -c nameplate -n '__fish_nameplate_using_command doctor' -l help -d 'Dis
 complete -c nameplate -n '__fish_nameplate_using_command doctor' -s h -d 'Display this message and exit.'
 complete -c nameplate -n '__fish_nameplate_using_command doctor' -l version -d 'Display application version.'
 complete -c nameplate -n '__fish_nameplate_using_command doctor' -l at-least -x -a 'A B C D F' -d 'End with exit code 1 if the grade is worse than this one: for scripts and CI.'
-complete -c nameplate -n '__fish_nameplate_using_command doctor' -l against -r -F -d 'Say whether this machine is comparable with the one of a run (.jsonl or .html):…'
+complete -c nameplate -n '__fish_nameplate_using_command doctor' -l against -r -F -d 'Say whether this machine is comparable with the machine of a run (.jsonl or .ht…'
 complete -c nameplate -n '__fish_nameplate_using_command doctor' -l json -d 'Print the findings as JSON.'
 
 # Options for: history

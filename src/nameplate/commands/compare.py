@@ -62,7 +62,7 @@ def command(  # noqa: PLR0913 (the options of the command line)
         The output format: table, json, markdown (at most 40 lines, for a comment on a pull request) or junit (a test
         for each verdict, for CI systems). Two runs can be shown in each of them, everything else as table or json.
     all
-        Show all metrics in the table instead of those that changed.
+        Show every metric in the table, and not only the changed metrics.
     json
         The same as --format json.
     """

@@ -16,10 +16,10 @@ from nameplate.execution.core_process import CoreProcess, make_request, mpi_libr
 from nameplate.execution.launch import how_to_build
 from nameplate.probes import ResolvedExperiment, load_probes
 from nameplate.records.machine_record import Machine
-from nameplate.records.plan_record import Experiment, Limits
+from nameplate.records.plan_record import Experiment, Limits, Value
 from nameplate.records.result import Report
 from nameplate.records.run_record import Header, Outcome, Sample
-from nameplate.report.comparability import clock_under_load, conditions
+from nameplate.report.comparability import LoadedClock, clock_under_load, conditions
 from nameplate.report.terminal.doctor import print_comparability, print_fitness
 from nameplate.results.fitness import (
     Finding,
@@ -33,6 +33,7 @@ from nameplate.results.fitness import (
     overall,
 )
 from nameplate.statistics.capability import capability
+from nameplate.statistics.stats import median
 
 _SPIN_S = 1.0
 _TOO_POOR, _NOT_COMPARABLE = 1, 5
@@ -54,8 +55,9 @@ def command(
     at_least
         End with exit code 1 if the grade is worse than this one: for scripts and CI.
     against
-        Say whether this machine is comparable with the one of a run (.jsonl or .html): the same processor, a clock
-        under load within 3 %, at least medium trust in the run, and quiet now. End with exit code 5 if it is not.
+        Say whether this machine is comparable with the machine of a run (.jsonl or .html): it needs the same processor,
+        a clock under load within 3 %, at least medium trust in the run, and no other work now. End with exit code 5 if
+        it is not comparable.
     json
         Print the findings as JSON.
     """
@@ -79,25 +81,35 @@ def command(
     return 0 if all(condition.is_met for condition in compared) else _NOT_COMPARABLE
 
 
-def _clock_like(base: Report, machine: Machine) -> float | None:
-    """Return the clock of this machine in hertz under the load that a run had; None if it cannot be measured."""
+def _clock_like(base: Report, machine: Machine) -> LoadedClock:
+    """Measure the clock of this machine for a second under the load that a run had."""
     result = clock_under_load(base)
     if result is None:
-        return None
-    probe = load_probes()["cpu_clock"]
+        return LoadedClock(None, None)
     params = {name: value for name, value in result.summary.params.items() if name in ("under", "threads")}
-    experiment = Experiment(id="clock", probe=probe.name, params=params)
-    limits = Limits(budget_s=_SPIN_S, precision=1.0)
-    samples: list[Sample] = []
     with CoreProcess(lambda _: None) as core:
-        outcome = core.measure(
-            make_request(experiment, limits, _SPIN_S), _SPIN_S + 20,
-            lambda record: samples.append(record) if isinstance(record, Sample) else None,
-        )  # fmt: skip
-        resolved = ResolvedExperiment(outcome.params, outcome.facts, machine)
+        outcome, samples = _sample_clock(core, params)
         core.close()
-    found = capability([[probe.metrics[0].value(resolved, sample) for sample in samples]], higher_is_better=True)
-    return found.value if found else None
+    if not samples:
+        return LoadedClock(None, None, outcome.reason)
+    resolved = ResolvedExperiment(outcome.params, outcome.facts, machine)
+    frequency = load_probes()["cpu_clock"].metrics[0]
+    values = [frequency.value(resolved, sample) for sample in samples]
+    found = capability([values], higher_is_better=True)
+    return LoadedClock(found.value if found else None, median(values), "" if found else "too few samples")
+
+
+def _sample_clock(core: CoreProcess, params: dict[str, Value]) -> tuple[Outcome, list[Sample]]:
+    """Measure cpu_clock with these parameters for a second."""
+    samples: list[Sample] = []
+
+    def keep(record: Header | Sample | Outcome) -> None:
+        if isinstance(record, Sample):
+            samples.append(record)
+
+    experiment = Experiment(id="clock", probe="cpu_clock", params=params)
+    limits = Limits(budget_s=_SPIN_S, precision=1.0)
+    return core.measure(make_request(experiment, limits, _SPIN_S), _SPIN_S + 20, keep), samples
 
 
 def _measure(headers: list[Header]) -> list[Finding]:
@@ -106,19 +118,14 @@ def _measure(headers: list[Header]) -> list[Finding]:
     They cover the variation of the bursts, steal time, and the load of other processes. The core's header is appended
     to ``headers``.
     """
-    samples: list[Sample] = []
 
     def keep(record: Header | Sample | Outcome) -> None:
         if isinstance(record, Header):
             headers.append(record)
-        elif isinstance(record, Sample):
-            samples.append(record)
 
-    experiment = Experiment(id="quiet", probe="cpu_clock", params={"under": "idle", "threads": 1})
-    limits = Limits(budget_s=_SPIN_S, precision=1.0)
     with CoreProcess(keep) as core:
         before = read_cpu_times()
-        core.measure(make_request(experiment, limits, _SPIN_S), _SPIN_S + 20, keep)
+        _, samples = _sample_clock(core, {"under": "idle", "threads": 1})
         busy = busy_shares(before, read_cpu_times())
         core.close()
     topology = headers[0].machine.topology

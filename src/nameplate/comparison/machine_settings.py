@@ -37,7 +37,10 @@ def differing_settings(base: tuple[Run, Machine | None], new: tuple[Run, Machine
 
 
 def differing_machine_settings(base: Machine | None, new: Machine | None) -> list[SettingDifference]:
-    """Return the properties that differ between two machines, in a fixed order; those of None are "not recorded"."""
+    """Return the properties that differ between two machines, in a fixed order.
+
+    A machine is None if it was not recorded; its properties are then "not recorded".
+    """
     shown = ((name, _shown_of(look, base), _shown_of(look, new)) for name, look in _MACHINE_SETTINGS.items())
     return [SettingDifference(*each) for each in shown if each[1] != each[2]]
 

@@ -1,4 +1,4 @@
-"""Say whether this machine is comparable with the one that an earlier run measured."""
+"""Say whether this machine is comparable with the machine that an earlier run measured."""
 
 from __future__ import annotations
 
@@ -31,6 +31,17 @@ class Condition(msgspec.Struct, frozen=True):
     state: str
 
 
+class LoadedClock(msgspec.Struct, frozen=True):
+    """The clock of this machine in hertz under the load of a run: its capability, and the median of the samples.
+
+    Each is None if it was not measured; ``why_not`` is then the reason, "" if there is none.
+    """
+
+    capability_hz: float | None
+    typical_hz: float | None
+    why_not: str = ""
+
+
 def clock_under_load(base: Report) -> Result | None:
     """Return the result of the clock under load with the most threads in a run; None if it was not measured."""
     loaded = [
@@ -41,13 +52,14 @@ def clock_under_load(base: Report) -> Result | None:
     return max(loaded, key=lambda result: int(result.summary.params.get("threads", 0)), default=None)
 
 
-def conditions(base: Report, machine: Machine, clock_hz: float | None, findings: Sequence[Finding]) -> list[Condition]:
-    """Return the conditions for comparing this machine with the one of a run: processor, clock, trust, and quiet.
+def conditions(base: Report, machine: Machine, clock: LoadedClock, findings: Sequence[Finding]) -> list[Condition]:
+    """Return the conditions for comparing this machine with that of a run: processor, clock, trust, and quiet.
 
-    ``clock_hz`` is the clock of this machine under the load of ``clock_under_load(base)``, None if it was not measured.
-    ``findings`` are those of the noise, the steal time and the other programs of this machine.
+    ``clock`` is the clock of this machine under the load of ``clock_under_load(base)``. It is compared with the
+    capability of that result, or typical with typical if the run has no capability. ``findings`` are the grades of the
+    noise, the steal time and the other programs of this machine.
     """
-    return [_processor(base, machine), _clock(base, clock_hz), _trust(base), _quiet(findings)]
+    return [_processor(base, machine), _clock(base, clock), _trust(base), _quiet(findings)]
 
 
 def _processor(base: Report, machine: Machine) -> Condition:
@@ -58,15 +70,17 @@ def _processor(base: Report, machine: Machine) -> Condition:
     return Condition("processor", True, f"{machine.cpu.model}, {count(len(machine.topology.allowed_cpus), 'CPU')}")
 
 
-def _clock(base: Report, clock_hz: float | None) -> Condition:
+def _clock(base: Report, clock: LoadedClock) -> Condition:
     result = clock_under_load(base)
     if result is None:
         return Condition("clock under load", False, "the run did not measure it; cpu_clock does")
-    before = result.summary.capability or result.summary.value
-    if clock_hz is None or before is None:
-        return Condition("clock under load", False, "it could not be measured here")
-    change = clock_hz / before - 1
-    words = f"{quantity(before, 'Hz')} → {quantity(clock_hz, 'Hz')}, {change * 100:+.1f} %"
+    capability, typical = result.summary.capability, result.summary.value
+    before, now = (typical, clock.typical_hz) if capability is None else (capability, clock.capability_hz)
+    if now is None or before is None:
+        words = ": ".join(filter(None, ["it could not be measured here", clock.why_not]))
+        return Condition("clock under load", False, words)
+    change = now / before - 1
+    words = f"{quantity(before, 'Hz')} → {quantity(now, 'Hz')}, {change * 100:+.1f} %"
     return Condition("clock under load", abs(change) <= MAX_CLOCK_CHANGE, words)
 
 

@@ -1,4 +1,4 @@
-"""Whether this machine is comparable with the one of an earlier run."""
+"""Whether this machine is comparable with the machine of an earlier run."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from machines import GUEST, machine_with
 from nameplate.records.machine_record import Machine
 from nameplate.records.result import Report
-from nameplate.report.comparability import Condition, clock_under_load, conditions
+from nameplate.report.comparability import Condition, LoadedClock, clock_under_load, conditions
 from nameplate.results.fitness import Finding
 from report_samples import report, result, with_summary
 
@@ -29,7 +29,8 @@ def unmet(
     findings: list[Finding] | None = None,
 ) -> dict[str, str]:  # fmt: skip
     """Return the conditions that do not hold, with what was found."""
-    found = conditions(run or base(), machine or machine_with(GUEST), clock_hz, findings or QUIET)
+    clock = LoadedClock(clock_hz, clock_hz)
+    found = conditions(run or base(), machine or machine_with(GUEST), clock, findings or QUIET)
     assert [each.what for each in found] == ["processor", "clock under load", "trust in the run", "quiet now"]
     return {each.what: each.state for each in found if not each.is_met}
 
@@ -38,7 +39,7 @@ def test_an_unchanged_machine_meets_every_condition() -> None:
     assert unmet() == {}
 
 
-def test_the_load_is_the_one_with_the_most_threads() -> None:
+def test_the_load_on_all_threads_is_compared() -> None:
     loaded = clock_under_load(base())
     assert loaded
     assert loaded.summary.params == {"under": "avx2", "threads": 2}
@@ -60,6 +61,20 @@ def test_the_capability_of_the_clock_is_compared_if_it_is_known() -> None:
     run = msgspec.structs.replace(run, results=[*run.results[:2], faster])
     assert "clock under load" not in unmet(run, clock_hz=3.2e9)
     assert unmet(run, clock_hz=3e9)["clock under load"] == "3.200 GHz → 3.000 GHz, -6.2 %"
+
+
+def test_capability_is_compared_with_capability_and_typical_with_typical() -> None:
+    now = LoadedClock(3.3e9, 3e9)
+    assert conditions(base(), machine_with(GUEST), now, QUIET)[1].is_met
+    run = base()
+    run = msgspec.structs.replace(run, results=[*run.results[:2], with_summary(run.results[2], capability=3e9)])
+    assert conditions(run, machine_with(GUEST), now, QUIET)[1].state == "3.000 GHz → 3.300 GHz, +10.0 %"
+
+
+def test_a_clock_that_was_not_measured_has_a_reason() -> None:
+    clock = LoadedClock(None, None, "this CPU has no AVX-512")
+    condition = conditions(base(), machine_with(GUEST), clock, QUIET)[1]
+    assert condition.state == "it could not be measured here: this CPU has no AVX-512"
 
 
 def test_a_run_without_a_clock_is_not_comparable() -> None:

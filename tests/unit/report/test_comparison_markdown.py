@@ -47,7 +47,7 @@ def test_a_typical_change_is_not_called_one_of_the_machine() -> None:
     assert any("| capability | SAME, typical SLOWER |" in line for line in lines)
 
 
-def test_the_largest_comparison_has_at_most_forty_lines() -> None:
+def test_a_comparison_with_many_changes_fits_into_forty_lines() -> None:
     areas = ("cpu_flops", "memory_stream", "disk_block", "net_stream", "mpi_stream", "null")
     rows = [row(verdict, number, probe) for verdict in ("SLOWER", "FASTER", "UNSURE", "INCOMPARABLE", "SAME")
             for number in range(10) for probe in areas]  # fmt: skip

@@ -30,8 +30,8 @@ _RULER = "---"
 def export(found: RunComparison, _limit: float) -> str:
     """Return Markdown of at most 40 lines: what changed, the number of verdicts by area, and the settings that differ.
 
-    The first line says it in a sentence. A row of the table is the capability of a metric, or its typical value where
-    there is no capability; the first 12 that changed have rows, SLOWER first. Text from the runs is escaped.
+    The first line is a sentence on what changed. A row of the table is the capability of a metric, or its typical value
+    where there is no capability; the first 12 that changed have rows, SLOWER first. Text from the runs is escaped.
     """
     paragraphs = [f"**{plain(summary(found.rows))}** {' '.join(meanings(found.rows))}".rstrip() + "\n"]
     changed = in_order([row for row in found.rows if has_changed(row)])
@@ -64,7 +64,7 @@ def _changes(rows: Sequence[ComparisonRow]) -> str:
 
 
 def _verdicts(row: ComparisonRow) -> str:
-    """Return the verdict on the machine, with the typical one if only that is SLOWER or FASTER."""
+    """Return the verdict on the machine, with the typical verdict if only that is SLOWER or FASTER."""
     if row.machine_verdict in ("SLOWER", "FASTER"):
         return f"**{row.machine_verdict}**"
     return f"{row.machine_verdict}, typical {row.verdict}"

@@ -37,7 +37,7 @@ def print_fitness(grade: Grade, findings: Sequence[Finding], parts: Iterable[Par
 
 
 def print_comparability(conditions: Sequence[Condition], run: str) -> None:
-    """Print whether this machine is comparable with the one of a run, whose path is ``run``, and each condition."""
+    """Print whether this machine is comparable with the machine of a run, whose path is ``run``, and each condition."""
     console = make_console()
     unmet = [condition.what for condition in conditions if not condition.is_met]
     words = f"not comparable with {run}, because of: {', '.join(unmet)}" if unmet else f"comparable with {run}"
