@@ -4,7 +4,8 @@ python bench/_record_traces.py CONDITION [BUDGET]     default: 30min; writes ben
 
 - idle: nothing runs beside it
 - neighbour: a thread computes beside it without a pause
-- quota: a CPU quota of 80 % of the machine's CPUs, in a control group of its own
+- quota: a CPU quota of 0.8 CPUs, in a control group of its own; a sample lasts two and a half of its periods, as in
+  the presets on a machine with a quota
 - memory: a thread copies memory beside it without a pause
 - transfers: a thread reads from disk, and another one sends over the loopback
 """
@@ -30,7 +31,7 @@ BESIDE: dict[str, list[list[str]]] = {
     "memory": [["memory_stream", "op=copy", "threads=1", "size=256MiB"]],
     "transfers": [["disk_block", "op=read", "block=1MiB", "cache=direct"], ["net_stream", "protocol=tcp"]],
 }
-QUOTA = 0.8
+QUOTA_CPUS = 0.8
 PERIOD_US = 100_000
 SETTLE_S = 5.0
 
@@ -49,9 +50,9 @@ def beside(arguments: list[str], folder: Path) -> Iterator[None]:
 
 
 @contextmanager
-def quota(share: float) -> Iterator[Path]:
-    """Make a control group whose processes get a share of all CPUs, and return the file that takes their ids."""
-    limit_us = int(share * PERIOD_US * (os.cpu_count() or 1))
+def quota(cpus: float) -> Iterator[Path]:
+    """Make a control group whose processes get the time of ``cpus`` CPUs, and return the file that takes their ids."""
+    limit_us = int(cpus * PERIOD_US)
     one = Path("/sys/fs/cgroup/cpu")
     group = (one if one.is_dir() else Path("/sys/fs/cgroup")) / f"nameplate-trace-{os.getpid()}"
     group.mkdir()
@@ -67,6 +68,16 @@ def quota(share: float) -> Iterator[Path]:
         group.rmdir()
 
 
+def plan_of(condition: str, folder: Path) -> Path:
+    """Return the plan of a condition: ``trace.toml``, or a copy in ``folder`` with samples of whole quota periods."""
+    if condition != "quota":
+        return PLAN
+    whole_periods = PLAN.read_text().replace('slice = "100ms"\nsample = "1ms"', 'slice = "250ms"\nsample = "250ms"')
+    path = folder / PLAN.name
+    path.write_text(whole_periods)
+    return path
+
+
 def main() -> None:
     """Record one condition."""
     condition, budget = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else "30min"
@@ -74,9 +85,10 @@ def main() -> None:
         folder = Path(name)
         for arguments in BESIDE[condition]:
             stack.enter_context(beside(arguments, folder))
-        ids = stack.enter_context(quota(QUOTA)) if condition == "quota" else None
+        ids = stack.enter_context(quota(QUOTA_CPUS)) if condition == "quota" else None
         run = folder / "trace.jsonl"
-        command = [sys.executable, "-m", "nameplate", "run", str(PLAN), "--budget", budget, "--quiet", "-o", str(run)]
+        command = [sys.executable, "-m", "nameplate", "run", str(plan_of(condition, folder)), "--budget", budget,
+                   "--quiet", "-o", str(run)]  # fmt: skip
         join = (lambda: ids.write_text(str(os.getpid()))) if ids else None
         subprocess.run(command, cwd=folder, check=False, preexec_fn=join)
         print(pack(run, condition))

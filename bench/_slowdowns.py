@@ -118,7 +118,7 @@ def _more_instructions(percent: int) -> Start:
 def _cpu_quota(share: float) -> Start:
     @contextmanager
     def launch(_: Rates) -> Iterator[Launch]:
-        with quota(share) as group:
+        with quota(share * (os.cpu_count() or 1)) as group:
             yield Launch(groups=[group])
 
     return launch

@@ -9,6 +9,7 @@ the bias of the estimators, and the coverage of the interval.
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Sequence
 from itertools import combinations
@@ -17,7 +18,7 @@ import numpy as np
 from scipy.stats import norm
 
 from _traces import Floats, Trace, load, names
-from nameplate.statistics.capability import REACHED_BY, capability
+from nameplate.statistics.capability import MIN_SAMPLES, REACHED_BY, capability
 from nameplate.statistics.paired_change import capability_of_round
 
 ROUNDS = 6
@@ -25,6 +26,8 @@ ROUNDS = 6
 NEAR = (0.03, 0.10)
 # A round of the traces takes 2.4 s.
 ROUNDS_IN_A_MINUTE = 24
+# With fewer samples of a round, they are longer than 1 ms.
+MIN_SHORT_SAMPLES = 10
 MIXTURE_STEPS = 60
 # Two variants of a round need samples enough for a tenth of each half.
 MIN_HALVED, PAIRED_ROUNDS = 24, 12
@@ -101,9 +104,17 @@ def _undisturbed(trace: Trace) -> Trace:
 
 
 def _runs(trace: Trace) -> list[Rounds]:
-    """Return runs of six neighbouring rounds each."""
+    """Return runs of six neighbouring rounds each, or of more where these have too few samples for a capability."""
     rounds = [each for each in trace.rounds() if len(each)]
-    return [rounds[at : at + ROUNDS] for at in range(0, len(rounds) - ROUNDS + 1, ROUNDS)]
+    if not rounds:
+        return []
+    n_rounds = max(ROUNDS, math.ceil(MIN_SAMPLES / min(map(len, rounds)))) if _is_long(trace) else ROUNDS
+    return [rounds[at : at + n_rounds] for at in range(0, len(rounds) - n_rounds + 1, n_rounds)]
+
+
+def _is_long(trace: Trace) -> bool:
+    """Say whether the samples of a trace last whole periods of a quota instead of 1 ms."""
+    return float(np.median([len(each) for each in trace.rounds()])) < MIN_SHORT_SAMPLES
 
 
 def agreement(traces: Sequence[Trace], estimate: Estimator) -> dict[str, tuple[float, ...]]:
@@ -126,7 +137,8 @@ def compare_on_traces() -> None:
     for name in names():
         traces = load(name)
         n_runs = max(len(_runs(trace)) for trace in traces)
-        print(f"\n{name}: {n_runs} runs of {ROUNDS} rounds")
+        n_rounds = len(_runs(traces[0])[0])
+        print(f"\n{name}: {n_runs} runs of {n_rounds} rounds")
         rows = [(words, traces, estimate) for words, estimate in ESTIMATORS.items()]
         clean = [_undisturbed(trace) for trace in traces]
         rows += [(f"undisturbed: {words}", clean, ESTIMATORS[words]) for words in ("median of the round medians",
@@ -171,6 +183,8 @@ def compare_sampling() -> None:
     """Print how well the capability agrees with longer samples, and with samples spread over more rounds."""
     for name in names():
         traces = load(name)
+        if any(map(_is_long, traces)):
+            continue
         print(f"\n{name}: two runs of a minute agree within 3 % / 10 %")
         for words, n_rounds, n_samples, length in SAMPLINGS:
             near: list[float] = []
