@@ -1,0 +1,261 @@
+"""The steps of ``action.yml``, run here as a runner of GitHub Actions would; gh is a stand-in, because GitHub is far.
+
+The files that gh would send and receive are in folders: ``artifacts/ID/NAME`` for runs of the base branch, and
+``comments/ID`` for comments on the pull request.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import stat
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ruamel.yaml import YAML
+
+from nameplate.command_line import run
+from recorded_runs import recorded_file
+
+ROOT = Path(__file__).parents[2]
+ACTION = ROOT / "action.yml"
+EXPRESSION = re.compile(r"\$\{\{\s*(.+?)\s*\}\}")
+GH = """#!/bin/bash
+set -eu
+cd "$GH_FOLDER"
+printf '%s\\n' "$*" >> calls
+for last; do :; done
+case "$1 $2" in
+  'run list') ls artifacts ;;
+  'run download') cp -r "artifacts/$3/$5/." "$7" ;;
+  'api --paginate')
+    mark=$(sed 's/.*contains("\\(.*\\)")) .*/\\1/' <<< "$last")
+    grep -lsF "$mark" comments/* | xargs -rn 1 basename ;;
+  'api --method') [ ! -e read-only ]; name=$(basename "$4"); cp "${last#body=@}" "comments/${name/comments/1}" ;;
+  *) echo "unexpected: gh $*" >&2; exit 2 ;;
+esac
+"""
+# The real program, but for whether the runners are comparable: that is what another machine would decide.
+NAMEPLATE = f"""#!/bin/bash
+if [ "$1" = doctor ] && [ -n "${{COMPARABLE-}}" ]; then
+  echo "comparable with the machine of $3: $COMPARABLE"
+  [ "$COMPARABLE" = yes ] || exit 5
+else
+  exec {sys.executable} -m nameplate "$@"
+fi
+"""
+
+
+@dataclass
+class Job:
+    """A job with one step that uses the action: its inputs, the values of GitHub's contexts, and what came of it."""
+
+    folder: Path
+    inputs: Mapping[str, str]
+    github: Mapping[str, str]
+    environment: dict[str, str]
+    outputs: dict[str, str] = field(default_factory=dict)
+    messages: str = ""
+
+    def run(self) -> int:
+        """Run all steps, and return the exit code of the first one that failed, or 0."""
+        action = YAML(typ="safe").load(ACTION)
+        known = {name: each["default"] for name, each in action["inputs"].items()} | dict(self.inputs)
+        self.outputs = {f"inputs.{name}": self._resolved(value) for name, value in known.items()}
+        failed = 0
+        for step in action["runs"]["steps"]:
+            if "uses" in step:
+                self._upload(step["with"])
+            elif not failed:
+                failed = self._run_step(step)
+        return failed
+
+    def _resolved(self, text: str) -> str:
+        def value(match: re.Match[str]) -> str:
+            contexts = {f"github.{name}": value for name, value in self.github.items()} | self.outputs
+            return next(filter(None, (contexts[name.strip()] for name in match[1].split("||"))), "")
+
+        return EXPRESSION.sub(value, text)
+
+    def _run_step(self, step: Mapping[str, Any]) -> int:
+        script = step["run"]
+        assert not EXPRESSION.search(script), "a value of a pull request in a script would be run as a part of it"
+        own = {name: self._resolved(value) for name, value in step.get("env", {}).items()}
+        files = {name: self.folder / name for name in ("GITHUB_OUTPUT", "GITHUB_PATH", "GITHUB_STEP_SUMMARY")}
+        files["GITHUB_OUTPUT"].write_text("")
+        done = subprocess.run(
+            ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script], check=False, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=self.folder,
+            env=self.environment | own | {name: str(path) for name, path in files.items()},
+        )  # fmt: skip
+        self.messages += done.stdout
+        for line in files["GITHUB_OUTPUT"].read_text().splitlines():
+            name, _, value = line.partition("=")
+            self.outputs[f"steps.{step['id']}.outputs.{name}"] = value
+        return done.returncode
+
+    def _upload(self, given: Mapping[str, str]) -> None:
+        path = Path(self._resolved(given["path"]))
+        if path.is_file():
+            target = self.folder / "uploaded" / self._resolved(given["name"])
+            target.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, target)
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> Job:
+    for name in ("bin", "temp", "artifacts", "comments"):
+        (tmp_path / name).mkdir()
+    for name, text in (("gh", GH), ("nameplate", NAMEPLATE)):
+        program = tmp_path / "bin" / name
+        program.write_text(text)
+        program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    environment = {
+        **os.environ, "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}", "RUNNER_TEMP": str(tmp_path / "temp"),
+        "GITHUB_ACTION_PATH": str(ROOT), "GITHUB_WORKFLOW": "measure", "GH_FOLDER": str(tmp_path), "COMPARABLE": "yes",
+    }  # fmt: skip
+    github = {"base_ref": "main", "ref_name": "7/merge", "repository": "us/ours", "token": "secret"}
+    github["event.pull_request.number"] = "7"
+    return Job(tmp_path, {"experiments": "null"}, github, environment)
+
+
+def _base(job: Job, path: Path, number: int = 12, artifact: str = "nameplate-run") -> None:
+    folder = job.folder / "artifacts" / str(number) / artifact
+    folder.mkdir(parents=True)
+    shutil.copy(path, folder / "run.jsonl")
+
+
+def _comment(job: Job) -> list[str]:
+    (path,) = (job.folder / "comments").iterdir()
+    return path.read_text().splitlines()
+
+
+def _new(job: Job, path: Path) -> None:
+    """Let the measurement be a recorded run."""
+    program = job.folder / "bin" / "nameplate"
+    replaced = f'if [ "$1" = run ]; then cp {path} "${{@: -1}}"; exit; fi\n'
+    program.write_text(program.read_text().replace("#!/bin/bash\n", "#!/bin/bash\n" + replaced))
+
+
+@pytest.fixture
+def measured(tmp_path: Path) -> Path:
+    """Return a run with rounds enough for a verdict."""
+    path = tmp_path / "measured.jsonl"
+    assert run(["run", "null", "duration=1ms", "--rounds", "6", "--quiet", "-o", str(path)]) == 0
+    return path
+
+
+def _slower(path: Path, factor: float) -> Path:
+    """Return a copy of a run in which every sample takes so many times as long."""
+    copy = path.with_name("slower.jsonl")
+    pattern = r'"elapsed_s":([0-9.e-]+)'
+    copy.write_text(re.sub(pattern, lambda match: f'"elapsed_s":{float(match[1]) * factor}', path.read_text()))
+    return copy
+
+
+def test_the_first_run_is_kept_and_has_nothing_to_be_compared_with(job: Job) -> None:
+    assert job.run() == 0, job.messages
+    assert (job.folder / "uploaded" / "nameplate-run" / "run.jsonl").stat().st_size > 0
+    assert _comment(job)[0].startswith("**nameplate: no run of `main` to compare with.**")
+
+
+def test_a_pull_request_gets_one_comment_of_at_most_forty_lines(job: Job, tmp_path: Path) -> None:
+    recorded = recorded_file("quick.jsonl", tmp_path)
+    _new(job, recorded)
+    _base(job, recorded)
+    assert job.run() == 0, job.messages
+    lines = _comment(job)
+    assert lines[0].startswith("**No change was found in ")
+    assert 3 < len(lines) <= 40
+    assert (job.folder / "GITHUB_STEP_SUMMARY").read_text().startswith("**No change was found in ")
+    # The second push replaces the comment.
+    (job.folder / "comments" / "1").rename(job.folder / "comments" / "99")
+    assert job.run() == 0, job.messages
+    assert [path.name for path in (job.folder / "comments").iterdir()] == ["99"]
+    assert "api --method PATCH repos/us/ours/issues/comments/99" in (job.folder / "calls").read_text()
+
+
+def test_a_slower_machine_is_said_in_the_comment_and_fails_the_job(job: Job, measured: Path) -> None:
+    _base(job, measured)
+    _new(job, _slower(measured, 10))
+    assert job.run() == 1
+    assert "SLOWER" in "\n".join(_comment(job))
+    assert "::error::this runner is slower than the one that measured main" in job.messages
+
+
+def test_a_loss_below_the_given_size_does_not_fail_the_job(job: Job, measured: Path) -> None:
+    job.inputs = {"fail-on": "50%"}
+    _base(job, measured)
+    _new(job, _slower(measured, 1.25))
+    assert job.run() == 0, job.messages
+
+
+def test_another_kind_of_runner_is_not_compared(job: Job, tmp_path: Path) -> None:
+    recorded = recorded_file("quick.jsonl", tmp_path)
+    job.environment["COMPARABLE"] = "no: another processor"
+    _new(job, recorded)
+    _base(job, recorded)
+    assert job.run() == 0, job.messages
+    lines = _comment(job)
+    assert lines[0].startswith("**nameplate: this runner is not comparable with the one that measured `main`.**")
+    assert lines[2].endswith("no: another processor")
+
+
+def test_the_words_of_doctor_are_in_the_comment(job: Job, tmp_path: Path) -> None:
+    # The recorded run was not made in the state that this machine is in now, so either answer may be right.
+    del job.environment["COMPARABLE"]
+    recorded = recorded_file("quick.jsonl", tmp_path)
+    _new(job, recorded)
+    _base(job, recorded)
+    assert job.run() == 0, job.messages
+    lines = _comment(job)
+    assert lines[0].startswith("**No change was found in ") or "clock under load" in "\n".join(lines)
+    assert len(lines) <= 40
+
+
+def test_runs_of_the_base_branch_without_the_artifact_are_passed_over(job: Job, tmp_path: Path) -> None:
+    recorded = recorded_file("quick.jsonl", tmp_path)
+    _new(job, recorded)
+    _base(job, recorded, 11, artifact="another")
+    _base(job, recorded, 12)
+    assert job.run() == 0, job.messages
+    assert _comment(job)[0].startswith("**No change was found in ")
+
+
+def test_a_fork_that_may_not_comment_gets_a_warning_and_the_summary(job: Job) -> None:
+    (job.folder / "read-only").touch()
+    assert job.run() == 0, job.messages
+    assert "::warning::" in job.messages
+    assert not list((job.folder / "comments").iterdir())
+    assert "no run of `main`" in (job.folder / "GITHUB_STEP_SUMMARY").read_text()
+
+
+def test_a_push_is_compared_with_the_run_before_and_comments_nowhere(job: Job, tmp_path: Path) -> None:
+    job.github = {**job.github, "base_ref": "", "ref_name": "main", "event.pull_request.number": ""}
+    recorded = recorded_file("quick.jsonl", tmp_path)
+    _new(job, recorded)
+    _base(job, recorded)
+    assert job.run() == 0, job.messages
+    assert not list((job.folder / "comments").iterdir())
+    assert "**No change was found in " in (job.folder / "GITHUB_STEP_SUMMARY").read_text()
+
+
+def test_an_experiment_that_does_not_exist_fails_the_job_and_nothing_is_compared(job: Job) -> None:
+    job.inputs = {"experiments": "cpu_flop"}
+    assert job.run() == 2
+    assert "cpu_flop" in job.messages
+    assert not list((job.folder / "comments").iterdir())
+
+
+def test_the_action_fits_the_schema_of_actions() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.github-actions", str(ACTION)],
+        check=False, text=True, capture_output=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
