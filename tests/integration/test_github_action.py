@@ -43,6 +43,7 @@ esac
 """
 # The real program, but for whether the runners are comparable: that is what another machine would decide.
 NAMEPLATE = f"""#!/bin/bash
+printf '%s\\n' "$*" >> "$GH_FOLDER/nameplate-calls"
 if [ "$1" = doctor ] && [ -n "${{COMPARABLE-}}" ]; then
   echo "comparable with the machine of $3: $COMPARABLE"
   [ "$COMPARABLE" = yes ] || exit 5
@@ -151,11 +152,11 @@ def measured(tmp_path: Path) -> Path:
     return path
 
 
-def _slower(path: Path, factor: float) -> Path:
-    """Return a copy of a run in which every sample takes so many times as long."""
+def _slower(path: Path) -> Path:
+    """Return a copy of a run in which every sample takes ten times as long."""
     copy = path.with_name("slower.jsonl")
     pattern = r'"elapsed_s":([0-9.e-]+)'
-    copy.write_text(re.sub(pattern, lambda match: f'"elapsed_s":{float(match[1]) * factor}', path.read_text()))
+    copy.write_text(re.sub(pattern, lambda match: f'"elapsed_s":{float(match[1]) * 10}', path.read_text()))
     return copy
 
 
@@ -183,17 +184,21 @@ def test_a_pull_request_gets_one_comment_of_at_most_forty_lines(job: Job, tmp_pa
 
 def test_a_slower_machine_is_said_in_the_comment_and_fails_the_job(job: Job, measured: Path) -> None:
     _base(job, measured)
-    _new(job, _slower(measured, 10))
+    _new(job, _slower(measured))
     assert job.run() == 1
     assert "SLOWER" in "\n".join(_comment(job))
     assert "::error::this runner is slower than the one that measured main" in job.messages
 
 
-def test_a_loss_below_the_given_size_does_not_fail_the_job(job: Job, measured: Path) -> None:
-    job.inputs = {"fail-on": "50%"}
-    _base(job, measured)
-    _new(job, _slower(measured, 1.25))
-    assert job.run() == 0, job.messages
+def test_the_smallest_loss_that_fails_the_job_is_given_to_compare(job: Job, tmp_path: Path) -> None:
+    recorded = recorded_file("quick.jsonl", tmp_path)
+    _new(job, recorded)
+    _base(job, recorded)
+    for given, expected in (("", "compare base/run.jsonl new/run.jsonl --format markdown"),
+                            ("5%", "compare base/run.jsonl new/run.jsonl --format markdown --fail-on 5%")):  # fmt: skip
+        job.inputs = {"fail-on": given}
+        assert job.run() == 0, job.messages
+        assert (job.folder / "nameplate-calls").read_text().splitlines()[-1] == expected
 
 
 def test_another_kind_of_runner_is_not_compared(job: Job, tmp_path: Path) -> None:
