@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from nameplate.command_line import run
+from slowed_runs import slowed
 
 MEASURE = ["--rounds", "6", "--samples", "5", "--time", "2ms", "--quiet"]
 
@@ -19,20 +20,6 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = folder / "measured.jsonl"
     assert run(["run", "cpu_flops", "mix=fma,div", "threads=1", *MEASURE, "-o", str(path)]) == 0
     return steady(path, folder / "base.jsonl", 1.0)
-
-
-def slowed(original: Path, path: Path, factor: float) -> Path:
-    """Write the same run with every sample ``factor`` times as long."""
-    lines = []
-    for line in original.read_text().splitlines():
-        record = json.loads(line)
-        if record["type"] == "sample":
-            record["elapsed_s"] *= factor
-            for worker in record.get("workers", []):
-                worker["elapsed_s"] *= factor
-        lines.append(json.dumps(record))
-    path.write_text("\n".join(lines) + "\n")
-    return path
 
 
 def steady(original: Path, path: Path, factor: float) -> Path:

@@ -1,4 +1,4 @@
-"""The steps of ``action.yml``, run here as a runner of GitHub Actions would; gh is a stand-in, because GitHub is far.
+"""Run the steps of ``action.yml`` as a runner of GitHub Actions would; gh is a stand-in, because GitHub is not here.
 
 The files that gh would send and receive are in folders: ``artifacts/ID/NAME`` for runs of the base branch, and
 ``comments/ID`` for comments on the pull request.
@@ -22,6 +22,7 @@ from ruamel.yaml import YAML
 
 from nameplate.command_line import run
 from recorded_runs import recorded_file
+from slowed_runs import slowed
 
 ROOT = Path(__file__).parents[2]
 ACTION = ROOT / "action.yml"
@@ -152,21 +153,13 @@ def measured(tmp_path: Path) -> Path:
     return path
 
 
-def _slower(path: Path) -> Path:
-    """Return a copy of a run in which every sample takes ten times as long."""
-    copy = path.with_name("slower.jsonl")
-    pattern = r'"elapsed_s":([0-9.e-]+)'
-    copy.write_text(re.sub(pattern, lambda match: f'"elapsed_s":{float(match[1]) * 10}', path.read_text()))
-    return copy
-
-
 def test_the_first_run_is_kept_and_has_nothing_to_be_compared_with(job: Job) -> None:
     assert job.run() == 0, job.messages
     assert (job.folder / "uploaded" / "nameplate-run" / "run.jsonl").stat().st_size > 0
     assert _comment(job)[0].startswith("**nameplate: no run of `main` to compare with.**")
 
 
-def test_a_pull_request_gets_one_comment_of_at_most_forty_lines(job: Job, tmp_path: Path) -> None:
+def test_a_comment_has_at_most_forty_lines_and_replaces_the_earlier_one(job: Job, tmp_path: Path) -> None:
     recorded = recorded_file("quick.jsonl", tmp_path)
     _new(job, recorded)
     _base(job, recorded)
@@ -182,9 +175,9 @@ def test_a_pull_request_gets_one_comment_of_at_most_forty_lines(job: Job, tmp_pa
     assert "api --method PATCH repos/us/ours/issues/comments/99" in (job.folder / "calls").read_text()
 
 
-def test_a_slower_machine_is_said_in_the_comment_and_fails_the_job(job: Job, measured: Path) -> None:
+def test_a_slower_machine_is_said_in_the_comment_and_fails_the_job(job: Job, measured: Path, tmp_path: Path) -> None:
     _base(job, measured)
-    _new(job, _slower(measured))
+    _new(job, slowed(measured, tmp_path / "slower.jsonl", 10))
     assert job.run() == 1
     assert "SLOWER" in "\n".join(_comment(job))
     assert "::error::this runner is slower than the one that measured main" in job.messages
@@ -248,7 +241,19 @@ def test_a_push_is_compared_with_the_run_before_and_comments_nowhere(job: Job, t
     _base(job, recorded)
     assert job.run() == 0, job.messages
     assert not list((job.folder / "comments").iterdir())
+    assert "run list --workflow measure --branch main --event push " in (job.folder / "calls").read_text()
     assert "**No change was found in " in (job.folder / "GITHUB_STEP_SUMMARY").read_text()
+
+
+def test_a_base_that_cannot_be_read_fails_the_job_instead_of_being_called_not_comparable(
+    job: Job, tmp_path: Path
+) -> None:
+    del job.environment["COMPARABLE"]
+    (tmp_path / "damaged.jsonl").write_text("{")
+    _base(job, tmp_path / "damaged.jsonl")
+    assert job.run() == 2
+    assert "run.jsonl" in job.messages
+    assert not list((job.folder / "comments").iterdir())
 
 
 def test_an_experiment_that_does_not_exist_fails_the_job_and_nothing_is_compared(job: Job) -> None:
