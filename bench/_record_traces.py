@@ -69,12 +69,18 @@ def quota(cpus: float) -> Iterator[Path]:
 
 
 def plan_of(condition: str, folder: Path) -> Path:
-    """Return the plan of a condition: ``trace.toml``, or a copy in ``folder`` with samples of whole quota periods."""
+    """Return the plan of a condition: ``trace.toml``, or a copy in ``folder`` with samples of whole quota periods.
+
+    Raises:
+        ValueError: an experiment of the plan has no slice of 100 ms with samples of 1 ms.
+    """
     if condition != "quota":
         return PLAN
-    whole_periods = PLAN.read_text().replace('slice = "100ms"\nsample = "1ms"', 'slice = "250ms"\nsample = "250ms"')
+    short, text = 'slice = "100ms"\nsample = "1ms"', PLAN.read_text()
+    if text.count(short) != text.count("[[experiment]]"):
+        raise ValueError(f"{PLAN}: an experiment has no slice of 100 ms with samples of 1 ms")
     path = folder / PLAN.name
-    path.write_text(whole_periods)
+    path.write_text(text.replace(short, 'slice = "250ms"\nsample = "250ms"'))
     return path
 
 
