@@ -2,7 +2,8 @@
 
 One launch runs both loops in the same processes, so that only the loops can differ. Separate launches differ mostly by
 where the system places the processes and pages of each job, which changes the time by a factor from launch to launch
-even for the same program. Pass the number of pairs as the first argument (default 15).
+even for the same program. Pass the number of pairs as the first argument (default 15). The plain loop that sends
+unchanged data does what osu_latency and IMB's PingPong do.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 from functools import partial
+from itertools import product
 from pathlib import Path
 from statistics import median
 
@@ -25,7 +27,8 @@ CORE = BENCH.parent / "core"
 BATCHES = 40
 # A batch takes about 10 ms. In one launch, batches are five times shorter and five times as many, so that a disturbance
 # affects both loops alike.
-REPETITIONS = {8: 20_000, 1_000: 10_000, 100_000: 500}
+REPETITIONS = {8: 20_000, 1 << 10: 10_000, 1 << 16: 500, 1 << 20: 50}
+DATA = ("unchanged", "echo", "fresh")
 FINER = 5
 PAIRS = 15
 
@@ -35,30 +38,30 @@ def start(on_record: OnRecord) -> CoreProcess:
     return CoreProcess(on_record, launch=launch_with(LAUNCHER))
 
 
-def mine(size: int) -> float:
+def mine(size: int, data: str) -> float:
     """Measure with mpi_pingpong and return the median one-way time of the batches in seconds."""
-    _, samples, _ = measure("mpi_pingpong", {"size": size}, 0.01 * BATCHES, 0.01, start=start)
+    _, samples, _ = measure("mpi_pingpong", {"size": size, "data": data}, 0.01 * BATCHES, 0.01, start=start)
     workers = [sample.workers[0] for sample in samples if sample.workers]
     return median(worker.elapsed_s / worker.work.ops for worker in workers)
 
 
-def launched(program: Path, size: int, finer: int = 1) -> list[list[float]]:
+def launched(program: Path, size: int, data: str, finer: int = 1) -> list[list[float]]:
     """Launch a program and return the numbers that it prints per batch, without the first tenth (warm-up)."""
     numbers = size, REPETITIONS[size] // finer, BATCHES * finer
-    command = [*LAUNCHER.split(), str(program), *map(str, numbers)]
+    command = [*LAUNCHER.split(), str(program), *map(str, numbers), data]
     answer = subprocess.run(command, capture_output=True, text=True, check=True)
     lines = [[float(word) for word in line.split()] for line in answer.stdout.splitlines()]
     return lines[len(lines) // 10 :]
 
 
-def plain(program: Path, size: int) -> float:
+def plain(program: Path, size: int, data: str) -> float:
     """Launch the plain loop alone and return its median one-way time in seconds."""
-    return median(time for (time,) in launched(program, size))
+    return median(time for (time,) in launched(program, size, data))
 
 
-def in_one_launch(program: Path, size: int) -> float:
+def in_one_launch(program: Path, size: int, data: str) -> float:
     """Run both loops in one launch and return the ratio of nameplate's median to that of the plain loop."""
-    ours, theirs = zip(*launched(program, size, FINER), strict=True)
+    ours, theirs = zip(*launched(program, size, data, FINER), strict=True)
     return float(median(ours) / median(theirs))
 
 
@@ -74,17 +77,18 @@ def build(directory: Path) -> tuple[Path, Path]:
 
 
 def main() -> None:
-    """Print two lines per message size."""
+    """Print two lines for each message size and kind of data."""
     pairs = int(sys.argv[1]) if len(sys.argv) > 1 else PAIRS
     os.environ |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     with tempfile.TemporaryDirectory() as directory:
         alone, both = build(Path(directory))
         print("mpi_pingpong and a plain loop, Open MPI, two ranks on one node; below 1, mpi_pingpong is faster")
-        for size in REPETITIONS:
-            ratios = [in_one_launch(both, size) for _ in range(pairs)]
-            print(f"  {size} B in one launch: ratio {summary(ratios)}", flush=True)
-            name = f"{size} B in separate launches"
-            print(comparison(name, partial(mine, size), partial(plain, alone, size), pairs, "s"), flush=True)
+        for size, data in product(REPETITIONS, DATA):
+            ratios = [in_one_launch(both, size, data) for _ in range(pairs)]
+            print(f"  {size} B, {data}, in one launch: ratio {summary(ratios)}", flush=True)
+            name = f"{size} B, {data}, in separate launches"
+            work = partial(mine, size, data), partial(plain, alone, size, data)
+            print(comparison(name, *work, pairs, "s"), flush=True)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 // Runs the loop of mpi_pingpong and the plain loop in the same two processes, batch by batch in alternating order. The
 // system's placement of processes and pages has more influence on the time of a message than the choice of the loop.
 //
-// Arguments: bytes, repetitions per batch, batches of each loop. Prints the one-way seconds per batch: ours, theirs.
+// Arguments: bytes, repetitions per batch, batches of each loop, what is sent (`data` of mpi_pingpong). Prints the
+// one-way seconds per batch: ours, theirs.
 #include <mpi.h>
 
 #include <cstdio>
@@ -18,6 +19,7 @@ struct Job {
   int rank;
   int bytes;
   int repetitions;
+  const char* data;
 };
 
 // Times the batch as MpiPingpong::exchange does, with the clock that both loops share.
@@ -36,9 +38,9 @@ double ours(const Job& job, Message& message) {
 
 double plain(const Job& job, char* sent, char* received) {
   MPI_Barrier(MPI_COMM_WORLD);
-  plain_pingpong(sent, received, job.bytes, 1, job.rank);
+  plain_pingpong(sent, received, job.bytes, 1, job.rank, job.data);
   const double begin = MPI_Wtime();
-  plain_pingpong(sent, received, job.bytes, job.repetitions, job.rank);
+  plain_pingpong(sent, received, job.bytes, job.repetitions, job.rank, job.data);
   return MPI_Wtime() - begin;
 }
 
@@ -46,10 +48,10 @@ double plain(const Job& job, char* sent, char* received) {
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  Job job{.rank = 0, .bytes = std::atoi(argv[1]), .repetitions = std::atoi(argv[2])};
+  Job job{.rank = 0, .bytes = std::atoi(argv[1]), .repetitions = std::atoi(argv[2]), .data = argv[4]};
   MPI_Comm_rank(MPI_COMM_WORLD, &job.rank);
   const int batches = std::atoi(argv[3]);
-  Message message(job.bytes);
+  Message message(job.bytes, nameplate::parse_data(job.data));
   char* sent = plain_message(job.bytes, 1);
   char* received = plain_message(job.bytes, 2);
   for (int batch = 0; batch < batches; ++batch) {

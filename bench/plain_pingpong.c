@@ -1,4 +1,5 @@
-/* The plain loop as a program. Arguments: bytes, repetitions per batch, batches. Prints one-way seconds per batch. */
+/* The plain loop as a program. Arguments: bytes, repetitions per batch, batches, what is sent. Prints one-way seconds
+   per batch. */
 #include "plain_pingpong.h"
 
 #include <mpi.h>
@@ -17,7 +18,7 @@ int main(int argc, char** argv) {
   for (int batch = 0; batch < batches; ++batch) {
     MPI_Barrier(MPI_COMM_WORLD);
     const double begin = MPI_Wtime();
-    plain_pingpong(sent, received, bytes, repetitions, rank);
+    plain_pingpong(sent, received, bytes, repetitions, rank, argv[4]);
     if (rank == 0) printf("%.12g\n", (MPI_Wtime() - begin) / (2.0 * repetitions));
   }
   MPI_Finalize();

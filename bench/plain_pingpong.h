@@ -1,4 +1,4 @@
-// The usual ping-pong loop of MPI_Send and MPI_Recv: a message goes back and forth `repetitions` times.
+// The usual ping-pong loop of MPI_Send and MPI_Recv: messages go back and forth `repetitions` times.
 #pragma once
 #include <mpi.h>
 #include <stdlib.h>
@@ -12,15 +12,20 @@ static inline char* plain_message(int bytes, int content) {
   return message;
 }
 
-static inline void plain_pingpong(char* sent, char* received, int bytes, int repetitions, int rank) {
+/* `data` is what is sent: "unchanged", "echo" or "fresh", as in mpi_pingpong. */
+static inline void plain_pingpong(char* sent, char* received, int bytes, int repetitions, int rank, const char* data) {
   const int other = 1 - rank;
+  const int is_fresh = strcmp(data, "fresh") == 0;
+  char* answer = strcmp(data, "echo") == 0 ? received : sent;
   for (int i = 0; i < repetitions; ++i) {
     if (rank == 0) {
+      if (is_fresh) memset(sent, i, bytes);
       MPI_Send(sent, bytes, MPI_BYTE, other, 0, MPI_COMM_WORLD);
       MPI_Recv(received, bytes, MPI_BYTE, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     } else {
       MPI_Recv(received, bytes, MPI_BYTE, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-      MPI_Send(received, bytes, MPI_BYTE, other, 0, MPI_COMM_WORLD);
+      if (is_fresh) memset(sent, i, bytes);
+      MPI_Send(answer, bytes, MPI_BYTE, other, 0, MPI_COMM_WORLD);
     }
   }
 }

@@ -79,7 +79,7 @@ Prepared MpiPairs::setup(const Parameters& parameters, const Machine& /*machine*
   takes_part_ = !is_between_nodes || ranks.place_on_node() == 0;
   size_bytes_ = static_cast<int>(parameters.count("size"));
   self_ = {.rank = ranks.rank(), .host = read_node_identity().host};
-  if (takes_part_) message_ = Message(size_bytes_);
+  if (takes_part_) message_ = Message(size_bytes_, Data::echo);
   Prepared prepared{.resolved = parameters};
   if (!ranks.leads()) return prepared;
   const auto nodes = static_cast<int>(ranks.nodes().size());
@@ -136,7 +136,7 @@ double MpiPairs::exchange_s(int other, std::uint64_t repetitions) {
   const Ticks start = Clock::now();
   message_.exchange(repetitions, other, among_);
   const Ticks finish = Clock::now();
-  if (!message_.is_back_unchanged()) distorter_ = partner;
+  if (!message_.is_received_right()) distorter_ = partner;
   return Clock::get().seconds(finish - start) / (2.0 * static_cast<double>(repetitions));
 }
 

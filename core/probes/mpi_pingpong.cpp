@@ -3,8 +3,8 @@
 //
 // Why that is valid: a pair sends a message back and forth with MPI_Send and MPI_Recv, as common benchmarks do, and the
 // rank that starts times a whole batch, so that the clock is not read per message and the clocks of two machines are
-// not compared. All pairs start after a barrier and one exchange that is not timed. Ranks that take no part sleep. The
-// last answer of every batch is compared with what was sent.
+// not compared. All pairs start after a barrier and one exchange that is not timed. Ranks that take no part sleep. Both
+// ranks compare the last message of every batch with what the other one must have sent.
 //
 // What it does not show: one direction by itself, since the time is half of a round trip; transfers with more than one
 // message in flight.
@@ -17,6 +17,7 @@
 #include "cluster/pairing.h"
 #include "measure/clock.h"
 #include "mpi/distributed.h"
+#include "mpi/line_between_ranks.h"
 #include "mpi/message.h"
 #include "mpi/tree.h"
 #include "probe/error.h"
@@ -42,7 +43,7 @@ class MpiPingpong final : public DistributedProbe {
   Work run(std::uint64_t repetitions) override;
 
   void verify() override {
-    if (!is_content_right_) wrong_result("an answer differs from the message that it answers");
+    if (!is_content_right_) wrong_result("a message differs from what was sent");
   }
 
   void teardown() override {
@@ -63,6 +64,7 @@ class MpiPingpong final : public DistributedProbe {
   MPI_Comm active_ = MPI_COMM_NULL;  // all that exchange messages
   std::vector<PairTime> times_;      // on the leading rank, in the order of the pairs
   std::vector<Worker> workers_;
+  double line_round_trip_s_ = 0;
 };
 
 Prepared MpiPingpong::setup(const Parameters& parameters, const Machine& /*machine*/) {
@@ -80,7 +82,7 @@ Prepared MpiPingpong::setup(const Parameters& parameters, const Machine& /*machi
   }
   size_bytes_ = static_cast<int>(parameters.count("size"));
   role_ = role_of(pairing_, ranks.rank());
-  if (role_) message_ = Message(size_bytes_);
+  if (role_) message_ = Message(size_bytes_, parse_data(parameters.word("data")));
   Prepared prepared{.resolved = parameters};
   if (!ranks.leads()) return prepared;
   int between_nodes = 0;
@@ -107,6 +109,7 @@ std::string MpiPingpong::label() const {
 
 void MpiPingpong::connect() {
   const Ranks& ranks = Ranks::get();
+  line_round_trip_s_ = farthest_pair_round_trip_s(role_ ? std::optional(role_->partner) : std::nullopt);
   MPI_Comm_split(MPI_COMM_WORLD, role_ ? 0 : MPI_UNDEFINED, ranks.rank(), &active_);
   if (ranks.leads()) times_.resize(static_cast<std::size_t>(pairing_.pairs));
 }
@@ -127,13 +130,14 @@ PairTime MpiPingpong::exchange(std::uint64_t repetitions) {
   const Ticks together = Clock::now();
   if (!role_->is_first) {
     message_.answer(1 + repetitions, partner, MPI_COMM_WORLD);
+    is_content_right_ = is_content_right_ && message_.is_received_right();
     return {};
   }
   message_.exchange(1, partner, MPI_COMM_WORLD);
   const Ticks start = Clock::now();
   message_.exchange(repetitions, partner, MPI_COMM_WORLD);
   const Ticks finish = Clock::now();
-  if (!message_.is_back_unchanged()) is_content_right_ = false;
+  is_content_right_ = is_content_right_ && message_.is_received_right();
   const Clock& clock = Clock::get();
   return {.start_s = clock.seconds(start - together), .elapsed_s = clock.seconds(finish - start)};
 }
@@ -165,7 +169,10 @@ Work MpiPingpong::work_of(std::uint64_t repetitions, Ticks start) {
                         .ops = 2 * repetitions});
   }
   const auto pairs = static_cast<std::uint64_t>(pairing_.pairs);
-  return {.bytes = pairs * workers_.front().bytes, .ops = pairs * workers_.front().ops, .workers = workers_};
+  return {.bytes = pairs * workers_.front().bytes,
+          .ops = pairs * workers_.front().ops,
+          .workers = workers_,
+          .counters = {&line_round_trip_s_, 1}};
 }
 
 ProbeInfo info() {
@@ -173,13 +180,20 @@ ProbeInfo info() {
       .name = "mpi_pingpong",
       .summary = "time of MPI messages by size, with one or several pairs of ranks at once",
       .parameters = {size("size", "message size", 0, kLargestMessage, "8"),
+                     choice("data",
+                            "unchanged: both ranks send the same bytes each time, as OSU and IMB; echo: the answer is "
+                            "what was received; fresh: both write a message before they send it",
+                            {"unchanged", "echo", "fresh"}, "unchanged"),
                      integer("pairs", "pairs of ranks that exchange messages at once", 1, kMaxPairs, "1"),
                      choice("pairing",
                             "which rank with which: block: i with i + half; mirrored: i with the i-th from the end; "
                             "adjacent: 2i with 2i + 1; random: drawn from seed",
                             {"block", "mirrored", "adjacent", "random"}, "block"),
                      integer("seed", "seed of the random pairing", 0, kMaxPairs, "1")},
-      .counters = {},
+      .counters = {{"line_round_trip_s", "s",
+                    "round trip of a cache line between the CPUs of a pair on one node, the farthest one; 0 if none is "
+                    "there, or if MPI cannot share memory on the node",
+                    Combine::last}},
       .facts = {{"ranks", "", "ranks of the job"},
                 {"nodes", "", "number of nodes that they run on"},
                 {"pairs_between_nodes", "", "pairs whose ranks run on two nodes"}},

@@ -14,7 +14,7 @@ from typing import IO, Any
 
 import pytest
 
-from mpi_ranks import LAUNCHERS, OPEN_MPI, ask, command, nameplate, ranks_left, ranks_of, stream
+from mpi_ranks import LAUNCHERS, OPEN_MPI, ask, command, faulty_mpi, nameplate, ranks_left, ranks_of, stream
 from nameplate.execution.launch import CORE_VARIABLE, family_of, is_false_alarm, launch_with, mpi_programs
 from nameplate.results.run_file import read_run
 from nameplate.results.summarise import summarise
@@ -53,6 +53,30 @@ def test_any_number_of_ranks_in_any_pairing(pairing: str, ranks: int) -> None:
     assert outcome["ending"] == "ok", outcome
     busy = outcome["labels"]["ranks"].replace("-", " ").split()
     assert len(set(busy)) == len(busy) == ranks // 2 * 2
+
+
+@pytest.mark.parametrize("size", [0, 8, 70_000])
+def test_any_kind_of_data_arrives(family: str, size: int) -> None:
+    kinds = ("unchanged", "echo", "fresh")
+    records = ask(command(family, 2), *(experiment(size=size, data=data) for data in kinds))
+    outcomes = [r for r in records if r["type"] == "outcome"]
+    assert [(r["ending"], r["params"]["data"]) for r in outcomes] == [("ok", data) for data in kinds]
+
+
+@pytest.mark.parametrize(("link", "data", "noticed_by"), [
+    ("0-1", "unchanged", 1), ("1-0", "unchanged", 0), ("0-1", "fresh", 1), ("1-0", "fresh", 0),
+    ("0-1", "echo", 0),  # by both, since the wrong byte comes back; the reason is that of the leading rank
+    ("1-0", "echo", 0),
+])  # fmt: skip
+def test_a_flipped_byte_is_noticed_in_both_directions(
+    link: str, data: str, noticed_by: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LD_PRELOAD", str(faulty_mpi("openmpi", tmp_path)))
+    monkeypatch.setenv("FAULTY_LINK", link)
+    records = ask(command("openmpi", 2), experiment(size=5000, data=data))
+    outcome = next(r for r in records if r["type"] == "outcome")
+    assert outcome["ending"] == "invalid"
+    assert re.fullmatch(rf"rank {noticed_by} on \S+: a message differs from what was sent", outcome["reason"])
 
 
 def test_impossible_parameters_are_skipped_and_the_rest_is_measured(family: str) -> None:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 import shlex
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from mpi_ranks import OPEN_MPI, ask, command, nameplate
+from mpi_ranks import OPEN_MPI, ask, command, faulty_mpi, nameplate
 from nameplate.execution.launch import mpi_programs
 from nameplate.probes.shared.pair_matrix import party_medians
 from nameplate.results.run_file import read_run
@@ -19,7 +18,6 @@ from two_hosts import CLIENT, SERVER, Host, two_hosts
 
 pytestmark = pytest.mark.usefixtures("as_root")
 
-FAULTS = Path(__file__).parent.parent / "faults" / "mpi_faults.c"
 STEP_S = 1e-9
 
 
@@ -82,9 +80,7 @@ def test_one_node_has_no_pairs_of_nodes(family: str) -> None:
 
 
 def test_a_link_that_flips_a_byte_is_named(family: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    library = tmp_path / "mpi_faults.so"
-    subprocess.run([f"mpicc.{family}", "-shared", "-fPIC", "-o", library, FAULTS], check=True)
-    monkeypatch.setenv("LD_PRELOAD", str(library))
+    monkeypatch.setenv("LD_PRELOAD", str(faulty_mpi(family, tmp_path)))
     monkeypatch.setenv("FAULTY_LINK", "2-1")
     records = ask(command(family, 4), pairs_experiment(size=5000), pairs_experiment(size=8))
     outcomes = [r for r in records if r["type"] == "outcome"]

@@ -15,6 +15,7 @@ from nameplate.execution.launch import is_false_alarm, mpi_programs
 OPEN_MPI = "mpirun.openmpi --oversubscribe --mca mpi_yield_when_idle 1"
 MPICH = "mpirun.mpich"
 LAUNCHERS = {"openmpi": OPEN_MPI, "mpich": MPICH}
+_FAULTS = Path(__file__).parent.parent / "faults" / "mpi_faults.c"
 
 
 def command(family: str, ranks: int, program: str = "") -> list[str]:
@@ -23,6 +24,13 @@ def command(family: str, ranks: int, program: str = "") -> list[str]:
     The program is that of the launcher's family, or of the family ``program``.
     """
     return [*LAUNCHERS[family].split(), "-n", str(ranks), str(mpi_programs()[program or family])]
+
+
+def faulty_mpi(family: str, folder: Path) -> Path:
+    """Return a library for LD_PRELOAD that flips a byte of each message on the link FAULTY_LINK, such as "2-1"."""
+    library = folder / "mpi_faults.so"
+    subprocess.run([f"mpicc.{family}", "-shared", "-fPIC", "-o", library, _FAULTS], check=True)
+    return library
 
 
 def ask(words: list[str], *requests: Mapping[str, Any]) -> list[dict[str, Any]]:

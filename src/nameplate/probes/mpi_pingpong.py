@@ -24,6 +24,7 @@ from nameplate.records.machine_record import Machine
 from nameplate.records.plan_record import Experiment
 from nameplate.records.result import Rated, Result, Table
 from nameplate.records.run_record import Sample
+from nameplate.statistics.stats import median
 
 # The sizes of the study on a network of workstations, more below 2,000 bytes, and some off its grid.
 _FINE = "1,16,64,128,256,512,768,1250,1460,1500,1750,3333,7777,20480,51111,65536"
@@ -50,8 +51,13 @@ def _rated(metric: Metric, _: ResolvedExperiment, __: Sequence[Sample]) -> Rated
     return Rated(None, "MPI does not tell which link its messages use; give it with --rated mpi_pingpong=1Gbit/s")
 
 
-def _remarks(experiment: ResolvedExperiment, _: Sequence[Sample]) -> list[str]:
-    return [placement_remark(int(experiment.params["pairs"]), int(experiment.facts["pairs_between_nodes"]))]
+def _remarks(experiment: ResolvedExperiment, samples: Sequence[Sample]) -> list[str]:
+    placement = placement_remark(int(experiment.params["pairs"]), int(experiment.facts["pairs_between_nodes"]))
+    # Records of earlier versions do not have it.
+    trips = [sample.counters["line_round_trip_s"] for sample in samples if "line_round_trip_s" in sample.counters]
+    typical_s = median(trips) if trips else 0.0
+    of_line = [f"a cache line takes {typical_s * 1e9:.0f} ns between their CPUs and back"] if typical_s else []
+    return [placement, *of_line]
 
 
 def _refine(candidates: Sequence[int], medians: Mapping[int, float]) -> set[int]:
@@ -81,7 +87,10 @@ PROBE = Probe(
         Ratio("latency", "s", "lower", _time_under_way, _messages),
         Ratio("bandwidth", "B/s", "higher", moved_bytes, elapsed, when=_has_bytes),
     ),
-    recorded=Recorded(params=("size", "pairs", "pairing"), facts=("pairs_between_nodes",), worker_names="ranks"),
+    recorded=Recorded(
+        params=("size", "pairs", "pairing", "data"), facts=("pairs_between_nodes",), worker_names="ranks",
+        params_of_earlier_versions={"data": "echo"},
+    ),
     rated=_rated,
     screen=(
         ScreenLine("MPI message of {size}", ("latency",)),
@@ -95,7 +104,7 @@ PROBE = Probe(
         ParameterSweep({"size": _SIZES, "pairs": "1"}, slice_s=0.02, curve="size", between=_BETWEEN),
         ParameterSweep({"size": "8,1000,10000,100000", "pairs": "{pairs}"}, slice_s=0.02),
     ),
-    sweep_with=frozenset({"pairing", "seed"}),
+    sweep_with=frozenset({"data", "pairing", "seed"}),
     refine=_refine,
     overhead_s=0.05,
     remarks=_remarks,

@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from nameplate.control_characters import clean_json
 from nameplate.errors import FileError, ReadError
 from nameplate.records.inputs import open_input
 from nameplate.records.machine_record import Machine
+from nameplate.records.plan_record import Value
 from nameplate.records.run_record import (
     SCHEMA,
     Digest,
@@ -30,6 +32,7 @@ from nameplate.records.run_record import (
     check_moment,
 )
 from nameplate.records.run_writer import RunWriter
+from nameplate.results.earlier_versions import completed_plan, missing_params
 from nameplate.results.record_checks import problem_of_node, problem_of_outcome, problem_of_record, problem_of_sample
 
 # Room for all pairs of two thousand nodes.
@@ -158,7 +161,7 @@ def append_digest(run: RunFile, digest: Digest) -> None:
     except OSError as error:
         raise ReadError(f"cannot read {path}: {error.strerror}") from None
     with RunWriter.reopen(path) as writer:
-        writer.write(msgspec.structs.replace(digest, crc32=checksum))
+        writer.write(replace(digest, crc32=checksum))
 
 
 def _crc32(file: IO[bytes], count: int) -> int:
@@ -271,6 +274,7 @@ class _Assembler:
         self._pending: list[tuple[int, Sample]] = []
         self._of_nodes: dict[int, Outcome] = {}
         self._references: list[Reference] = []
+        self._missing: dict[str, Mapping[str, Value]] = {}
         self._lost = 0
 
     def add(self, line: int, record: FileRecord) -> None:
@@ -287,10 +291,11 @@ class _Assembler:
             case Sample():
                 self._pending.append((line, record))
             case Outcome(node=int(node)):
-                self._check(line, problem_of_node(self._machine, record))
-                self._of_nodes[node] = record
+                outcome = self._completed(record)
+                self._check(line, problem_of_node(self._machine, outcome))
+                self._of_nodes[node] = outcome
             case Outcome():
-                self._take(line, record)
+                self._take(line, self._completed(record))
             case Header():
                 self._headers.append(record)
                 self._drop_pending()
@@ -302,6 +307,15 @@ class _Assembler:
     def _check(self, line: int, problem: str) -> None:
         if problem:
             raise FileError(f"{self._path}: line {line}: {problem}")
+
+    def _completed(self, outcome: Outcome) -> Outcome:
+        """Return an outcome with the parameters that its version of nameplate did not have yet."""
+        if outcome.ending != "ok":  # it may lack any parameter
+            return outcome
+        if missing := missing_params(outcome.probe, outcome.params):
+            self._missing[outcome.id] = missing
+            outcome = replace(outcome, params={**outcome.params, **missing})
+        return outcome
 
     def _take(self, line: int, outcome: Outcome) -> None:
         own = [
@@ -328,8 +342,8 @@ class _Assembler:
             raise FileError(f"{self._path} is empty: this is not a run file")
         self._drop_pending()
         return RunFile(
-            str(self._path), self._run, self._headers, self._measurements, self._stop, self._lost, whole_bytes,
-            self._references,
+            str(self._path), completed_plan(self._run, self._missing), self._headers, self._measurements, self._stop,
+            self._lost, whole_bytes, self._references,
         )  # fmt: skip
 
 

@@ -33,7 +33,7 @@ ROUND_SPREAD = (0.99, 0.995, 0.998, 1.002, 1.005, 1.01)
 
 def measured(metric: str, value: float, size: int, pairs: int = 1, **evidence: float) -> Result:
     unit = {"latency": "s", "bandwidth": "B/s"}[metric]
-    params: dict[str, Any] = {"size": size, "pairs": pairs, "pairing": "block", "seed": 1}
+    params: dict[str, Any] = {"size": size, "pairs": pairs, "pairing": "block", "data": "unchanged", "seed": 1}
     made = with_summary(result(params, value, probe="mpi_pingpong"), metric=metric, unit=unit)
     rounds = [value * spread for spread in ROUND_SPREAD]
     return msgspec.structs.replace(made, facts=FACTS, evidence=evidence, round_values=rounds)
@@ -93,7 +93,14 @@ def test_a_start_up_time_of_zero_has_an_interval_and_no_unbounded_bandwidth() ->
 def test_the_fitted_costs_are_metrics_of_their_own() -> None:
     derived = PROBE.derive({"mpi_pingpong": curve()}, machine_with(job=JOB))
     assert [r.summary.metric for r in derived] == [*["startup_time", "incremental_cost"] * 2, "breakpoint"]
-    assert derived[2].summary.params == {"pairs": 1, "pairing": "block", "seed": 1, "from": 20500, "to": 60000}
+    assert derived[2].summary.params == {
+        "pairs": 1,
+        "pairing": "block",
+        "data": "unchanged",
+        "seed": 1,
+        "from": 20500,
+        "to": 60000,
+    }
     assert derived[-1].summary.value == 20_500
     assert derived[-1].summary.ci is not None
     assert len({r.id for r in derived}) == len(derived)
@@ -117,6 +124,19 @@ def test_numbers_of_pairs_are_columns_and_each_pair_has_its_nodes() -> None:
     )  # fmt: skip
     each = titled(found, "Message time of each pair, 100KB, 2 pairs at once")
     assert each.rows[0] == ["0-2 (node17, node18)", Quantity(1e-5, "s"), Quantity(2e-5, "s"), Quantity(3e-5, "s")]
+
+
+def test_kinds_of_data_have_tables_of_their_own() -> None:
+    kinds = ("unchanged", "fresh")
+    results = [
+        with_summary(each, params={**each.summary.params, "data": data})
+        for data in kinds
+        for each in (*curve(), measured("latency", 1e-5, 8, 1), measured("latency", 2e-5, 8, 2))
+    ]
+    titles = [table.title for table in tables(results)]
+    for data in kinds:
+        assert f"Message cost, 1 pair, block, {data} data" in titles
+        assert f"Message time by number of pairs, pairing=block data={data} seed=1" in titles
 
 
 def test_bandwidth_that_stops_growing_has_a_knee() -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from machines import HOST, machine_with
 from nameplate.errors import FileError
-from nameplate.records.plan_record import Experiment
+from nameplate.records.plan_record import Experiment, Value
 from nameplate.records.result import Quantity, Rated, Report, Result, Series, Table
 from nameplate.report.aliases import without_names
 from nameplate.report.charts.bars import efficiencies
@@ -186,6 +186,14 @@ class TestEmbeddedData:
         assert read.results == scaling_results()
         assert read.machine is not None
         assert read.machine.hostname == "machine 1"
+
+    def test_a_parameter_that_an_earlier_version_did_not_have_is_added(self, tmp_path: Path) -> None:
+        params: dict[str, Value] = {"size": 8, "pairs": 1, "pairing": "block"}
+        old = msgspec.structs.replace(result(params, probe="mpi_pingpong"), facts={"pairs_between_nodes": 0.0})
+        write_html([report([old])], tmp_path / "r.html")
+        (read,) = read_embedded(tmp_path / "r.html")
+        assert read.results[0].summary.params == {**params, "data": "echo"}
+        assert read.run.plan.experiments[0].params == {**params, "data": "echo"}
 
     @pytest.mark.parametrize("text", ["", "<html></html>"])
     def test_another_file_is_a_file_error(self, tmp_path: Path, text: str) -> None:

@@ -9,8 +9,10 @@ import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from nameplate.errors import FileError
+from nameplate.records.plan_record import Experiment, Value
 from nameplate.records.run_record import FileRecord, Stop
 from nameplate.records.run_writer import RunWriter
 from nameplate.results.run_file import read_digest, read_run
@@ -36,6 +38,23 @@ def test_written_records_are_read_back(tmp_path: Path) -> None:
     assert found.stop == STOP
     assert found.lost == 0
     assert [m.samples for m in found.measurements] == [[sample("a", round_number=1)]]
+
+
+def test_a_parameter_that_an_earlier_version_did_not_have_is_added(tmp_path: Path) -> None:
+    """Earlier versions of mpi_pingpong sent back what they received, which is data=echo now."""
+    names = ("old", "new", "skipped")
+    made = run(plan(*names))
+    experiments = [Experiment(name, "mpi_pingpong", {"size": 8}) for name in names]
+    made = replace(made, plan=replace(made.plan, experiments=experiments))
+    common = {"probe": "mpi_pingpong", "facts": {"pairs_between_nodes": 0.0}, "labels": {"ranks": "0-1"}}
+    params: dict[str, Value] = {"size": 8, "pairs": 1, "pairing": "block"}
+    old = replace(outcome("old"), params=params, **common)
+    new = replace(outcome("new"), params={**params, "data": "unchanged"}, **common)
+    skipped = replace(outcome("skipped", "skipped"), params=params, **common)
+    found = read_run(write(tmp_path / "x.jsonl", [made, header(), old, new, skipped]))
+    assert [m.outcome.params.get("data") for m in found.measurements] == ["echo", "unchanged", None]
+    # So that it is measured again, or continued, as it was.
+    assert [each.params.get("data") for each in found.run.plan.experiments] == ["echo", None, None]
 
 
 def test_an_existing_file_is_not_touched(tmp_path: Path) -> None:

@@ -48,7 +48,9 @@ def message(size: int, pairs: int = 1, slower_s: float = 0.0) -> Result:
     startup, per_byte = BELOW if size < MTU else FROM
     time_s = startup + per_byte * size + slower_s
     times = [time_s * (1 + 1e-4 * (round_number - 2.5)) for round_number in range(6)]
-    return result("mpi_pingpong", "latency", times, {"size": size, "pairs": pairs, "pairing": "block"}, {})
+    return result(
+        "mpi_pingpong", "latency", times, {"size": size, "pairs": pairs, "pairing": "block", "data": "unchanged"}, {}
+    )
 
 
 def tables(plan: str, results: Sequence[Result], rated: Mapping[str, float]) -> dict[str, StudyTable]:
@@ -87,7 +89,7 @@ def test_without_a_break_at_the_mtu_one_line_holds_on_both_sides() -> None:
     """An example is a virtual network, where no packet of that size is sent on a wire."""
     straight = [
         result("mpi_pingpong", "latency", [(FROM[0] + FROM[1] * size) * (1 + 1e-4 * r) for r in range(-3, 3)],
-               {"size": size, "pairs": 1, "pairing": "block"}, {})
+               {"size": size, "pairs": 1, "pairing": "block", "data": "unchanged"}, {})
         for size in SIZES
     ]  # fmt: skip
     cells = cells_of(tables("cse557-now", straight, {})["Cost of a message"])

@@ -70,9 +70,9 @@ def test_stream() -> None:
 
 def test_osu() -> None:
     found = values_of(read_imported(GOLDEN / "osu_latency-7.5.txt"))
-    assert found["latency", "pairs=1 size=8"] == pytest.approx(3.34e-6)
+    assert found["latency", "data=unchanged pairs=1 size=8"] == pytest.approx(3.34e-6)
     several = values_of(read_imported(GOLDEN / "osu_multi_lat-5.6.3.txt"))
-    assert several["latency", "size=8"] == pytest.approx(0.23e-6)
+    assert several["latency", "data=unchanged size=8"] == pytest.approx(0.23e-6)
 
 
 def test_a_folder_is_read_as_repeats(tmp_path: Path) -> None:

@@ -212,4 +212,4 @@ def _break_table(cost: Cost, title: str, machine: Machine) -> Table:
 
 
 def _pairs_text(params: Mapping[str, Value]) -> str:
-    return f"{params['pairs']} pair{'s' if params['pairs'] != 1 else ''}, {params['pairing']}"
+    return f"{params['pairs']} pair{'s' if params['pairs'] != 1 else ''}, {params['pairing']}, {params['data']} data"

@@ -43,20 +43,26 @@ def pair_evidence(experiment: ResolvedExperiment, samples: Sequence[Sample]) -> 
 def pair_tables(results: Sequence[Result], machine: Machine) -> list[Table]:
     """Return tables of bandwidth and message time by number of pairs, then of each pair's times for the largest number.
 
-    ``results`` are those of mpi_pingpong with a value. Sizes that were measured with a single pair only are left out.
-    The last table is for the largest size that was measured with that number of pairs. It has the nodes of the ranks if
-    ``machine`` has a job, and is left out if the result has no evidence of its pairs. The list is empty if no
-    experiment has several pairs.
+    ``results`` are those of mpi_pingpong with a value. There are such tables for each setting of the other parameters,
+    such as ``data``, with which several pairs were measured. Sizes that were measured with a single pair only are left
+    out. The last table is for the largest size that was measured with that number of pairs. It has the nodes of the
+    ranks if ``machine`` has a job, and is left out if the result has no evidence of its pairs.
     """
-    several = [r for r in results if int(r.summary.params.get("pairs", 0)) > 1]
-    if not several:
-        return []
-    sizes = {int(r.summary.params["size"]) for r in several}
-    own = [r for r in results if "size" in r.summary.params and int(r.summary.params["size"]) in sizes]
-    return [*_by_number(own), *_by_pair(several, machine)]
+    kinds = grouped(
+        [r for r in results if "size" in r.summary.params], lambda r: without(r.summary.params, ["size", "pairs"])
+    )
+    several = {kind: [r for r in own if int(r.summary.params.get("pairs", 0)) > 1] for kind, own in kinds.items()}
+    measured = [kind for kind, own in several.items() if own]
+    tables = []
+    for kind in measured:
+        sizes = {int(r.summary.params["size"]) for r in several[kind]}
+        own = [r for r in kinds[kind] if int(r.summary.params["size"]) in sizes]
+        title = f", {kind}" if len(measured) > 1 else ""
+        tables += [*_by_number(own, title), *_by_pair(several[kind], title, machine)]
+    return tables
 
 
-def _by_number(results: Sequence[Result]) -> list[Table]:
+def _by_number(results: Sequence[Result], kind: str) -> list[Table]:
     tables = []
     for metric, what in (("bandwidth", "Bandwidth of all pairs together"), ("latency", "Message time")):
         timed = [r for r in results if r.summary.metric == metric]
@@ -68,11 +74,11 @@ def _by_number(results: Sequence[Result]) -> list[Table]:
             by_count = {int(r.summary.params["pairs"]): r for r in own}
             rows.append([size, *(quantity_of(by_count.get(count)) for count in counts)])
         headings = ["message size", *(f"{count} pair{'s' if count > 1 else ''}" for count in counts)]
-        tables.append(Table("mpi_pingpong", f"{what} by number of pairs", headings, rows))
+        tables.append(Table("mpi_pingpong", f"{what} by number of pairs{kind}", headings, rows))
     return tables
 
 
-def _by_pair(several: Sequence[Result], machine: Machine) -> list[Table]:
+def _by_pair(several: Sequence[Result], kind: str, machine: Machine) -> list[Table]:
     nodes = node_names(machine)
     n_pairs = max(int(r.summary.params["pairs"]) for r in several)
     timed = [r for r in several if int(r.summary.params["pairs"]) == n_pairs and r.summary.metric == "latency"]
@@ -87,7 +93,9 @@ def _by_pair(several: Sequence[Result], machine: Machine) -> list[Table]:
     ]
     if not rows:
         return []
-    title = f"Message time of each pair, {size_text(float(largest.summary.params['size']))}, {n_pairs} pairs at once"
+    title = (
+        f"Message time of each pair, {size_text(float(largest.summary.params['size']))}, {n_pairs} pairs at once{kind}"
+    )
     return [Table("mpi_pingpong", title, ["ranks", "minimum", "median", "maximum"], rows)]
 
 

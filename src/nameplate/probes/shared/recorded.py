@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from nameplate.records.plan_record import Value
 from nameplate.records.run_record import Outcome, Sample
@@ -34,6 +34,8 @@ class Recorded:
       done operations; "" if the workers are not checked
     - ``work``: fields of a sample's work (bytes, flops, ops) that must be above zero
     - ``divisors``: those of ``facts`` and ``counters`` that are used as divisors and must be above zero
+    - ``params_of_earlier_versions``: parameters that records of earlier versions do not have, with the value that
+      describes what these versions did
     - ``unreported``: those of ``facts`` and ``counters`` that are -1 where the system does not report them; the sum
       over a node's samples may be lower
     """
@@ -46,6 +48,7 @@ class Recorded:
     unreported: tuple[str, ...] = ()
     worker_names: str = ""
     work: tuple[str, ...] = ()
+    params_of_earlier_versions: Mapping[str, Value] = field(default_factory=dict)
 
     def problem_of_outcome(self, outcome: Outcome) -> str:
         """Return what is wrong with the outcome of a measured experiment; "" if nothing is.

@@ -10,12 +10,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from nameplate.control_characters import clean_json
 from nameplate.errors import FileError
 from nameplate.records.inputs import read_input
 from nameplate.records.result import Report, Series
 from nameplate.report.html.embedded_checks import problem_of_report
+from nameplate.results.earlier_versions import completed_plan, missing_params
 
 # A report of one run is below 3 MB; one of several runs is larger by their number.
 _MAX_PAGE_BYTES = 64 << 20
@@ -65,10 +67,26 @@ def read_embedded(path: Path) -> list[Report]:
         reports = msgspec.json.decode(_with_typed_machines(clean_json(_unpacked(match[1]))), type=list[Report])
     except (ValueError, zlib.error, RecursionError) as error:
         raise FileError(f"{path}: the embedded data cannot be read: {error}") from None
+    reports = [_completed(report) for report in reports]
     for number, report in enumerate(reports, start=1):
         if problem := problem_of_report(report):
             raise FileError(f"{path}: the embedded data of run {number} are inconsistent: {problem}")
     return reports
+
+
+def _completed(report: Report) -> Report:
+    """Return a report of an earlier version with the parameters that its probes did not have yet."""
+    own = [result for result in report.results if result.kind != "imported" and result.summary.value is not None]
+    missing = {
+        result.id: found for result in own if (found := missing_params(result.summary.probe, result.summary.params))
+    }
+    results = [
+        replace(result, summary=replace(result.summary, params={**result.summary.params, **missing[result.id]}))
+        if result.id in missing
+        else result
+        for result in report.results
+    ]
+    return replace(report, results=results, run=completed_plan(report.run, missing))
 
 
 class _MachineOnly(msgspec.Struct):
@@ -104,20 +122,17 @@ def _unpacked(text: bytes) -> bytes:
 
 
 def _with_short_samples(report: Report) -> Report:
-    results = [msgspec.structs.replace(result, series=_short(result.series)) for result in report.results]
-    return msgspec.structs.replace(report, results=results)
+    results = [replace(result, series=_short(result.series)) for result in report.results]
+    return replace(report, results=results)
 
 
 def _short(series: Series) -> Series:
-    return msgspec.structs.replace(
+    return replace(
         series, start_s=[float(f"{start:.6g}") for start in series.start_s],
         value=[float(f"{value:.6g}") for value in series.value],
     )  # fmt: skip
 
 
 def _without_samples(report: Report) -> Report:
-    results = [
-        msgspec.structs.replace(result, series=Series([], [], [], []), node_times=[], pairs=[])
-        for result in report.results
-    ]
-    return msgspec.structs.replace(report, results=results)
+    results = [replace(result, series=Series([], [], [], []), node_times=[], pairs=[]) for result in report.results]
+    return replace(report, results=results)

@@ -1,6 +1,7 @@
 """Adapter for the OSU Micro-Benchmarks (https://mvapich.cse.ohio-state.edu/benchmarks/): MPI messages between ranks.
 
-``osu_bw`` and ``osu_mbw_mr`` keep 64 messages in flight and count what arrives; ``mpi_pingpong`` waits for each answer.
+All send unchanged data. ``osu_bw`` and ``osu_mbw_mr`` keep 64 messages in flight and count what arrives;
+``mpi_pingpong`` waits for each answer.
 
 The outputs of osu_latency and osu_multi_lat are read, with every size.
 """
@@ -53,7 +54,7 @@ def read_size(program: str, size: int, text: str) -> float:
 
 def _work(setting: ToolSetting, program: str, size: int, pairs: int, differs: str) -> ToolWork:
     command = [*setting.launcher, setting.found[program].path, "-m", f"{size}:{size}"]
-    params: dict[str, Value] = {"size": size, "pairs": pairs}
+    params: dict[str, Value] = {"size": size, "pairs": pairs, "data": "unchanged"}
     metric = "bandwidth" if "bw" in program else "latency"
     compared = ComparedMetric("", "mpi_pingpong", params, metric, partial(read_size, program, size), differs=differs)
     words = f"{program}, {size:,} B, {pairs} pair{'s' if pairs > 1 else ''}"
@@ -94,8 +95,8 @@ def recognises(text: str) -> bool:
 def read(text: str) -> Sequence[Imported]:
     """Return the latency in seconds for each message size in an output of osu_latency or osu_multi_lat.
 
-    The values are in the order of the output. They are of the probe mpi_pingpong with the parameters ``size`` in bytes
-    and, for osu_latency, ``pairs`` 1; the output of osu_multi_lat does not tell the number of pairs.
+    The values are in the order of the output. They are of the probe mpi_pingpong with the parameters ``size`` in bytes,
+    ``data`` and, for osu_latency, ``pairs`` 1; the output of osu_multi_lat does not tell the number of pairs.
 
     Raises:
         Unreadable: the output has changed, has no sizes, or is of another OSU test.
@@ -108,7 +109,7 @@ def read(text: str) -> Sequence[Imported]:
         raise Unreadable("unexpected columns")
     rows = [found for found in map(_row, text.splitlines(), itertools.count(1)) if found]
     # Only the launcher knows the number of pairs of osu_multi_lat.
-    common = {"pairs": 1} if title[1] == "Latency Test" else {}
+    common: dict[str, Value] = {"data": "unchanged", **({"pairs": 1} if title[1] == "Latency Test" else {})}
     return only(
         [Imported("mpi_pingpong", {"size": size, **common}, "latency", time_s) for size, time_s in rows], "sizes"
     )
