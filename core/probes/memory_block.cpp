@@ -19,6 +19,7 @@
 #include "kernels/offsets.h"
 #include "machine/memory_budget.h"
 #include "measure/clock.h"
+#include "measure/line_transfer.h"
 #include "measure/team.h"
 #include "probe/error.h"
 #include "probe/registry.h"
@@ -185,6 +186,7 @@ double MemoryBlock::time_of_offset() const {
 Prepared MemoryBlock::describe(const Parameters& parameters, const Machine& machine) const {
   Prepared prepared{.resolved = parameters, .facts = memory_fact_values(size_, memory_.huge_bytes(), machine)};
   prepared.facts["offset_s"] = time_of_offset();
+  prepared.facts["line_round_trip_s"] = farthest_round_trip_s(*team_);
   prepared.resolved.set("threads", static_cast<std::int64_t>(threads_));
   prepared.resolved.set("library", library_);
   if (const auto count = parameters.count_if_given("count")) {
@@ -274,6 +276,7 @@ void MemoryBlock::verify_written(unsigned worker) const {
 
 ProbeInfo info() {
   std::vector<Fact> facts = memory_facts();
+  facts.push_back(line_fact());
   facts.push_back({"offset_s", "s", "time to generate one offset, included in every operation; 0 if precomputed"});
   Parameter count = integer("count", "operations of each thread per sample", 1, kMaxCount, "");
   count.default_value = std::nullopt;

@@ -13,6 +13,7 @@
 
 #include "machine/memory_budget.h"
 #include "machine/numa.h"
+#include "measure/line_transfer.h"
 #include "probe/error.h"
 #include "probe/registry.h"
 #include "workloads/memory_probe.h"
@@ -88,6 +89,7 @@ class MemoryStream final : public Probe {
     prepared.facts["pass_bytes"] = static_cast<double>(task_->bytes_in_pass());
     prepared.facts["bus_bytes_per_byte"] = bus_bytes_per_byte(settings_.op, task_->stores());
     prepared.facts["nontemporal"] = task_->stores() == Stores::nontemporal ? 1 : 0;
+    prepared.facts["line_round_trip_s"] = farthest_round_trip_s(*team_);
     prepared.labels = {{"isa", to_string(task_->isa())}};
     prepared.resolved.set("threads", threads);
     prepared.resolved.set("size", size);
@@ -106,6 +108,7 @@ ProbeInfo info() {
                    "bytes moved on the bus per user byte: more than 1 if a line is read in order to "
                    "be written"});
   facts.push_back({"nontemporal", "", "1 if the stores bypassed the caches, else 0"});
+  facts.push_back(line_fact());
   Parameter node = integer("node", "NUMA node on whose CPUs the threads run", 0, kMaxNodes, "");
   node.default_value = std::nullopt;
   node.automatic = "all allowed ones";

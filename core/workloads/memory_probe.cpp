@@ -49,4 +49,10 @@ Facts memory_fact_values(std::int64_t touched_bytes, std::int64_t huge_bytes, co
           {"last_level_bytes", static_cast<double>(last_level_bytes(machine))}};
 }
 
+Fact line_fact() {
+  return {"line_round_trip_s", "s",
+          "round trip of a cache line between the first thread's CPU and the farthest one's; 0 with one thread, or "
+          "with threads that share CPUs"};
+}
+
 }  // namespace nameplate

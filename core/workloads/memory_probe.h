@@ -27,4 +27,8 @@ std::int64_t memory_array_bytes(const Machine& machine);
 std::vector<Fact> memory_facts();
 Facts memory_fact_values(std::int64_t touched_bytes, std::int64_t huge_bytes, const Machine& machine);
 
+// The fact `line_round_trip_s` (measure/line_transfer.h), of probes with several threads: in a guest, the host may have
+// placed the CPUs anew since the last round, and with them what links they have to memory.
+Fact line_fact();
+
 }  // namespace nameplate

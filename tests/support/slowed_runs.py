@@ -13,6 +13,8 @@ def slowed(original: Path, path: Path, factor: float) -> Path:
         record = json.loads(line)
         if record["type"] == "sample":
             record["elapsed_s"] *= factor
+            for busy in ("cpu_user_s", "cpu_system_s"):
+                record["counters"][busy] *= factor
             for worker in record.get("workers", []):
                 worker["elapsed_s"] *= factor
         lines.append(json.dumps(record))

@@ -89,7 +89,9 @@ class MetricPair:
     """A metric's two results, and the names of the two sides in sentences.
 
     ``run_to_run`` is the standard deviation of the logarithm of the capability between runs of an unchanged machine, 0
-    if both were measured in one run. ``is_sequential`` says that a run was ended when it had a verdict.
+    if both were measured in one run. ``is_sequential`` says that a run was ended when it had a verdict. ``cpu_shares``
+    are the shares of the CPU time that both runs could use and got, where that may have hidden the capability of the
+    metric; 1 where it may not. ``cpus_may_move`` says that a host may have placed the CPUs of the two runs differently.
     """
 
     key: Key
@@ -98,6 +100,8 @@ class MetricPair:
     names: tuple[str, str]
     run_to_run: float = 0.0
     is_sequential: bool = False
+    cpu_shares: tuple[float, float] = (1.0, 1.0)
+    cpus_may_move: bool = False
 
     @property
     def family(self) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import NamedTuple
 
 import msgspec
 
+from nameplate.comparison.doubts import may_move, share_for, unless_doubtful
 from nameplate.comparison.machine_settings import SettingDifference, differing_settings
 from nameplate.comparison.metric_rows import (
     CapabilityChange,
@@ -17,10 +19,11 @@ from nameplate.comparison.metric_rows import (
     capability_change,
     metric_rows,
 )
-from nameplate.comparison.run_to_run import run_to_run
+from nameplate.comparison.run_to_run import resource_of, run_to_run
 from nameplate.errors import UsageError
 from nameplate.records.plan_record import Value
 from nameplate.records.result import Report, Result
+from nameplate.results.cpu_time import share_of_cpu_time
 from nameplate.statistics.capability_change import CapabilityPair, Estimate, usable
 from nameplate.statistics.difference import judge_differences
 from nameplate.statistics.two_samples import Rounds, judge
@@ -50,28 +53,49 @@ def compare_runs(base: Report, new: Report, same_within: float = SAME_WITHIN) ->
     for these, the two are compared if no other metric fits. Derived values, such as the size of a cache, are left out.
     SAME means that an equivalence test at 5 % rules out a change by more than ``same_within``, a share such as 0.05. If
     one of the runs was measured until it had a verdict (``Limits.detect``), the tests hold after every round. What the
-    machine is capable of is compared as well (``ComparisonRow.capability``): if only the typical value
-    is worse, other programs took more of the machine. The false discovery rate is controlled within each area, the
-    first word of a probe's name. Metrics without a value, with a round at or below 0, with different units, or served
-    by different sources are INCOMPARABLE. The method is that of ``statistics/two_samples.py``.
+    machine is capable of is compared as well (``ComparisonRow.capability``): if only the typical value is worse, other
+    programs took more of the machine. A worse capability is UNSURE if other programs took CPU time of its run. Any
+    difference is UNSURE if the host of a guest placed the CPUs differently (``comparison/doubts.py``). The false
+    discovery rate is controlled within each area, the first word of a probe's name. Metrics without a value, with a
+    round at or below 0, with different units, or served by different sources are INCOMPARABLE. The method is that of
+    ``statistics/two_samples.py``.
     """
     ours, theirs = metrics_by_key(base.results), metrics_by_key(new.results)
     partners = _partners(list(ours), list(theirs))
-    variation = {key: max(run_to_run(ours[key], base.machine), run_to_run(theirs[other], new.machine))
-                 for key, other in partners.items()}  # fmt: skip
-    is_sequential = any(report.run.plan.limits.detect is not None for report in (base, new))
-    pairs = [
-        MetricPair(
-            max(key, other, key=lambda k: len(k[2])), ours[key], theirs[other], _RUNS, variation[key], is_sequential
-        )
-        for key, other in partners.items()
-    ]
     return RunComparison(
-        rows=metric_rows(pairs, partial(judge_runs, same_within=same_within)),
+        rows=metric_rows(
+            _pairs(_Side(base, ours), _Side(new, theirs), partners), partial(judge_runs, same_within=same_within)
+        ),
         settings=differing_settings((base.run, base.machine), (new.run, new.machine)),
         only_in_base=[_name(key) for key in ours if key not in partners],
         only_in_new=[_name(key) for key in theirs if key not in partners.values()],
     )
+
+
+class _Side(NamedTuple):
+    """A run with its results by metric."""
+
+    report: Report
+    results: Mapping[Key, Result]
+
+
+def _pairs(base: _Side, new: _Side, partners: Mapping[Key, Key]) -> list[MetricPair]:
+    """Return the metrics of two runs that are compared, with what their verdicts depend on."""
+    machines = base.report.machine, new.report.machine
+    got = share_of_cpu_time(base.report), share_of_cpu_time(new.report)
+    is_sequential = any(side.report.run.plan.limits.detect is not None for side in (base, new))
+    have_moving_cpus = may_move(*machines)
+    pairs = []
+    for key, other in partners.items():
+        results = base.results[key], new.results[other]
+        sides = list(zip(results, machines, strict=True))
+        pairs.append(MetricPair(
+            max(key, other, key=lambda k: len(k[2])), *results, _RUNS, is_sequential=is_sequential,
+            run_to_run=max(run_to_run(*side) for side in sides),
+            cpu_shares=(share_for(*sides[0], got[0]), share_for(*sides[1], got[1])),
+            cpus_may_move=have_moving_cpus and any(resource_of(*side) != "core" for side in sides),
+        ))  # fmt: skip
+    return pairs
 
 
 def _partners(ours: Sequence[Key], theirs: Sequence[Key]) -> dict[Key, Key]:
@@ -148,7 +172,10 @@ def judge_runs(pairs: Sequence[MetricPair], same_within: float) -> list[tuple[Ju
     rounds = [Rounds(p.base.round_values, p.new.round_values, p.base.better, p.family, p.is_sequential) for p in pairs]
     changes = [_capability_pair(pair) for pair in pairs]
     found = iter(judge_differences([change.difference() for change in changes if change], same_within))
-    capabilities = [capability_change(next(found), c.base.value, c.new.value) if c else None for c in changes]
+    capabilities = [
+        unless_doubtful(capability_change(next(found), change.base.value, change.new.value), pair) if change else None
+        for change, pair in zip(changes, pairs, strict=True)
+    ]
     typical = map(_with_ratio_of_values, judge(rounds, same_within), pairs)
     return list(zip(typical, capabilities, strict=True))
 

@@ -269,6 +269,7 @@ class Probe:
       ``sweep_with`` names parameters, the sweep applies only when no other parameters are given; None allows all
     - ``refine``: returns which values of a curve to measure, given all values in ascending order and the medians so far
       by value, without the values that were not measured; None chooses the values between neighbours that differ
+    - ``is_always_computing``: its workers need their CPUs during all of a sample, and wait for nothing
     - ``overhead_s``: the time of an experiment per round besides its slice; ``setup_s``: additional time that depends
       on its parameters, such as reading a large file into the cache; ``longest_setup_s``: the time limit of its set-up,
       beyond what every probe is allowed. All are in seconds
@@ -290,6 +291,7 @@ class Probe:
     sweep: tuple[ParameterSweep, ...] = ()
     sweep_with: frozenset[str] | None = None
     refine: Callable[[Sequence[int], Mapping[int, float]], set[int]] | None = None
+    is_always_computing: bool = False
     overhead_s: float = 0.12
     setup_s: Callable[[Mapping[str, Value]], float] = lambda _: 0.0
     remarks: Callable[[ResolvedExperiment, Sequence[Sample]], list[str]] = lambda _, __: []

@@ -20,6 +20,7 @@ PROBE = Probe(
     name="cpu_clock",
     title="Clock frequency",
     metrics=(Ratio("frequency", "Hz", "higher", burst_cycles, burst_s),),
+    is_always_computing=True,
     recorded=LOOP,
     rated=_rated,
     screen=(

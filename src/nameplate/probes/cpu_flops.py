@@ -39,6 +39,7 @@ PROBE = Probe(
         # A sample whose cycles were counted by a disturbed burst seems to have few of them.
         Ratio("flops_per_cycle", "FLOP/cycle", "higher", floating_point_operations, _core_cycles, is_one_sided=False),
     ),
+    is_always_computing=True,
     recorded=LOOP,
     rated=_peak,
     screen=(

@@ -10,6 +10,7 @@ PROBE = Probe(
     name="cpu_intops",
     title="Integer rate",
     metrics=(Ratio("rate", "op/s", "higher", operations, elapsed),),
+    is_always_computing=True,
     recorded=LOOP,
     rated=peak_by_ports,
     screen=(ScreenLine("{precision} add, {threads}", ("rate",), {"mix": "add"}),),

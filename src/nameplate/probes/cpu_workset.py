@@ -41,6 +41,7 @@ PROBE = Probe(
     name="cpu_workset",
     title="Rate against working set",
     metrics=(Ratio("rate", "FLOP/s", "higher", floating_point_operations, elapsed),),
+    is_always_computing=True,
     recorded=Recorded(params=("size",), facts=ARRAYS),
     rated=_rated,
     quick=(ParameterSweep({"size": "4KiB..64MiB*4"}, slice_s=0.004, sample_s=0.002),),

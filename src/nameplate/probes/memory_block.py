@@ -78,6 +78,7 @@ PROBE = Probe(
         # The time between the ends of consecutive operations, on whichever thread, as the reproduced studies define it.
         Ratio("latency", "s", "lower", elapsed, operations),
     ),
+    is_always_computing=True,
     recorded=Recorded(params=("block", "generator", "pattern"), facts=(*ARRAYS, "offset_s")),
     rated=_rated,
     quick=(

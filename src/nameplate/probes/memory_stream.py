@@ -108,6 +108,7 @@ PROBE = Probe(
         Ratio("bandwidth", "B/s", "higher", moved_bytes, elapsed),
         Ratio("bus_bandwidth", "B/s", "higher", _bus_bytes, elapsed, when=_reads_for_ownership),
     ),
+    is_always_computing=True,
     recorded=Recorded(
         params=("op", "size", "stores", "threads"),
         facts=(*ARRAYS, "pass_bytes", "bus_bytes_per_byte", "nontemporal"),

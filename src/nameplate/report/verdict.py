@@ -11,10 +11,8 @@ from nameplate.report.areas import order_of_area, words_of_area
 from nameplate.report.experiments import headlines, is_derived, title_of
 from nameplate.report.format import count, share
 from nameplate.report.terminal.nodes import found_slow
-from nameplate.statistics.stats import median
+from nameplate.results.cpu_time import ENOUGH_CPU, share_of_cpu_time
 
-# Threads that got a smaller share of the CPU time that they could use were kept from running.
-ENOUGH_CPU = 0.9
 # A typical share below this part of what the machine is capable of is worth a word.
 CLEARLY_WORSE = 0.95
 
@@ -36,7 +34,7 @@ def verdict(report: Report) -> str:
             f"The processor is emulated by {report.machine.emulator}: the values are those of the emulator and are not "
             "rated."
         )
-    taken = _taken_cpus(report, measured)
+    taken = _taken_cpus(report)
     nodes = [f"Nodes: {found_slow(report.nodes)}."] if report.nodes else []
     return " ".join([*quota_limit(report.machine), *taken, *nodes, *([] if taken else _areas(report, measured))])
 
@@ -53,26 +51,15 @@ def quota_limit(machine: Machine | None) -> list[str]:
     ]
 
 
-def _taken_cpus(report: Report, measured: Sequence[Result]) -> list[str]:
-    """Return a sentence if the threads got clearly less CPU time than they could use, unless a quota binds."""
-    busiest = _with_most_threads(measured)
-    if not busiest or (report.machine and binding_quota_cpus(report.machine)):
-        return []
-    got = median([result.utilisation / int(result.summary.params["threads"]) for result in busiest])
-    if got >= ENOUGH_CPU:
+def _taken_cpus(report: Report) -> list[str]:
+    """Return a sentence if the workers got clearly less CPU time than they could use, unless a quota binds."""
+    got = share_of_cpu_time(report)
+    if got is None or got >= ENOUGH_CPU:
         return []
     return [
         f"The processes got {got * 100:.0f} % of the CPU time that they asked for: other programs took the rest, so "
         "the machine is not judged. Measure again when they have ended."
     ]
-
-
-def _with_most_threads(measured: Sequence[Result]) -> list[Result]:
-    """Return the results of the CPU probes with the most threads, without oversubscribed ones."""
-    own = [result for result in measured if result.utilisation and not result.oversubscribed]
-    own = [result for result in own if probe_of(result.summary.probe).area == "cpu"]
-    most = max((result.summary.params.get("threads", 1) for result in own), default=1)
-    return [result for result in own if result.summary.params.get("threads") == most]
 
 
 def _areas(report: Report, measured: Sequence[Result]) -> list[str]:

@@ -21,6 +21,7 @@ from nameplate.records.run_record import NOT_MEASURED, Histogram, MetricKey, Out
 from nameplate.records.series_events import OverTime
 from nameplate.records.study_record import Study
 from nameplate.results.duplicates import duplicates
+from nameplate.results.line_round_trips import line_evidence, round_trip_s
 from nameplate.results.reference_tools import reference_table
 from nameplate.results.run_file import Measurement, RunFile
 from nameplate.results.studies import StudyRun, make_study
@@ -242,7 +243,8 @@ def _with_evidence(
 ) -> list[Result]:
     """Return the results of an experiment with what its samples say beyond the metrics; the first has the details."""
     samples = [sample for measurement in measurements for sample in measurement.samples]
-    evidence, source = probe.evidence(resolved, samples), probe.source(resolved, samples)
+    lines = line_evidence(map(round_trip_s, measurements))
+    evidence, source = probe.evidence(resolved, samples) | lines, probe.source(resolved, samples)
     first, *others = [
         msgspec.structs.replace(result, evidence=evidence, source=source, labels=resolved.labels) for result in results
     ]

@@ -1,30 +1,15 @@
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 import pytest
 
-from machines import machine_with
+from comparable_results import ROUNDS, capable, measured, of
 from nameplate.comparison.best_of_several import compare_several
 from nameplate.comparison.false_positives import count_false_positives, upper_bound
 from nameplate.comparison.run_comparison import compare_by, compare_runs
 from nameplate.errors import UsageError
-from nameplate.records.plan_record import Value
-from nameplate.records.result import Report, Result
-from report_samples import failed, report, result, with_summary
-
-ROUNDS = [1.0, 1.003, 0.998, 1.001, 0.999, 1.002]
-
-
-def measured(value: float, params: dict[str, Value] | None = None, **changes: Any) -> Result:
-    made = result(params if params is not None else {"threads": 1}, value)
-    return msgspec.structs.replace(made, round_values=[value * each for each in ROUNDS], **changes)
-
-
-def of(*results: Result, **machine: Any) -> Report:
-    made = report(list(results))
-    return msgspec.structs.replace(made, machine=machine_with(made.machine, **machine))
+from nameplate.records.result import Result
+from report_samples import failed, with_summary
 
 
 def test_metrics_are_matched_by_probe_and_parameters() -> None:
@@ -126,17 +111,6 @@ def test_a_run_is_compared_with_itself_by_windows_of_rounds() -> None:
 def test_the_upper_bound_of_a_rate() -> None:
     assert upper_bound(0, 299) == pytest.approx(0.01, rel=0.01)  # the rule of three
     assert upper_bound(5, 5) == 1.0
-
-
-def capable(value: float, of_typical: float = 1.0, width: float = 0.004, probe: str = "cpu_flops") -> Result:
-    """Return a result with this capability, and a typical value that is a share of it."""
-    return msgspec.structs.replace(
-        with_summary(
-            measured(value * of_typical), probe=probe, capability=value,
-            capability_ci=(value * (1 - width), value * (1 + width)),
-        ),
-        id=probe,
-    )  # fmt: skip
 
 
 def both_verdicts(base: Result, new: Result) -> tuple[str, str]:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from machines import machine_with
 from nameplate.records.result import Report, Result
 from nameplate.records.run_record import Ending, Sample, Stop
+from nameplate.results.line_round_trips import LINE_ROUND_TRIP, line_round_trips
 from nameplate.results.run_file import Measurement, RunFile
 from nameplate.results.summarise import headlines, summarise
 from run_samples import FACTS, header, outcome, plan, run, sample
@@ -51,6 +52,26 @@ def test_the_main_value_is_the_median_of_the_rounds_with_its_interval() -> None:
     assert row.sustained == pytest.approx(42.5e9)
     assert row.p95 == pytest.approx(40e9)
     assert row.stop == "rounds"
+
+
+def test_the_distance_of_the_cpus_is_evidence() -> None:
+    """A round on one CPU has 0, and one of an earlier version has nothing."""
+
+    def evidence(*times_ns: float | None) -> dict[str, float]:
+        measured = rounds(*[480_000_000] * len(times_ns))
+        known = [{} if time_ns is None else {LINE_ROUND_TRIP: time_ns * 1e-9} for time_ns in times_ns]
+        return rate_of(report_of([
+            Measurement(msgspec.structs.replace(each.outcome, facts={**FACTS, **facts}), each.samples)
+            for each, facts in zip(measured, known, strict=True)
+        ])).evidence  # fmt: skip
+
+    assert line_round_trips(result_with(evidence(53, None, 0, 320))) == pytest.approx((53e-9, 320e-9))
+    assert line_round_trips(result_with(evidence(50, 53, 54, 600))) == pytest.approx((53e-9, 54e-9))
+    assert line_round_trips(result_with(evidence(None, 0))) is None
+
+
+def result_with(evidence: dict[str, float]) -> Result:
+    return msgspec.structs.replace(rate_of(report_of(rounds(480_000_000))), evidence=evidence)
 
 
 def test_one_bad_round_changes_sustained_but_not_the_median() -> None:

@@ -1,0 +1,123 @@
+"""Capabilities that may not have been seen: beside other programs, and on CPUs that the host moved."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from comparable_results import capable, of
+from machines import machine_with
+from nameplate.comparison.doubts import may_move
+from nameplate.comparison.metric_rows import ComparisonRow
+from nameplate.comparison.run_comparison import compare_runs
+from nameplate.records.result import Result
+from report_samples import with_summary
+
+
+def beside_others(share: float, *results: Result) -> list[Result]:
+    """Return the results of a run whose workers got this share of the CPU time."""
+    return [msgspec.structs.replace(each, utilisation=share if "cpu" in each.id else 0.1) for each in results]
+
+
+def rows(base: list[Result], new: list[Result]) -> list[ComparisonRow]:
+    without_quota = {"cpus": None}
+    return compare_runs(of(*base, limits=without_quota), of(*new, limits=without_quota)).rows
+
+
+def verdicts(base: list[Result], new: list[Result]) -> dict[str, str]:
+    return {row.probe: row.machine_verdict for row in rows(base, new)}
+
+
+@pytest.mark.parametrize(("share", "verdict"), [(0.95, "SLOWER"), (0.85, "UNSURE")])
+def test_a_run_without_its_cpu_time_is_not_slower(share: float, verdict: str) -> None:
+    (row,) = rows(beside_others(1.0, capable(100e9)), beside_others(share, capable(60e9)))
+    assert row.machine_verdict == verdict
+    assert row.verdict == "SLOWER"  # what was typical did change
+
+
+def test_the_reason_names_the_run_and_what_others_took() -> None:
+    (row,) = rows(beside_others(1.0, capable(1e9)), beside_others(0.6, capable(0.6e9)))
+    assert row.capability is not None
+    assert row.capability.reason == (
+        "other programs took 40 % of the CPU time that the new run asked for: measure it again when they have ended"
+    )
+
+
+def test_only_the_worse_side_is_in_doubt() -> None:
+    assert verdicts(beside_others(0.5, capable(60e9)), beside_others(1.0, capable(100e9))) == {"cpu_flops": "UNSURE"}
+    assert verdicts(beside_others(1.0, capable(60e9)), beside_others(0.5, capable(100e9))) == {"cpu_flops": "FASTER"}
+
+
+def test_a_disk_is_in_doubt_with_the_cpus_of_its_run() -> None:
+    base = beside_others(1.0, capable(1e9), capable(2e9, probe="disk_block"))
+    new = beside_others(0.5, capable(1e9), capable(0.5e9, probe="disk_block"))
+    assert verdicts(base, new)["disk_block"] == "UNSURE"
+    assert verdicts(base, beside_others(1.0, *new))["disk_block"] == "SLOWER"
+
+
+def test_a_core_that_nobody_else_used_is_judged_beside_one_that_others_used() -> None:
+    alone, both = capable(1e9), with_summary(capable(2e9), params={"threads": 2})
+    both = msgspec.structs.replace(both, id="cpu_flops threads=2")
+    base = [msgspec.structs.replace(alone, utilisation=1.0), msgspec.structs.replace(both, utilisation=2.0)]
+    new = [
+        msgspec.structs.replace(capable(0.8e9), utilisation=1.0),
+        msgspec.structs.replace(with_summary(both, capability=1.6e9, capability_ci=(1.59e9, 1.61e9)), utilisation=1.2),
+    ]
+    found = {row.params["threads"]: row.machine_verdict for row in rows(base, new)}
+    assert found == {1: "SLOWER", 2: "UNSURE"}
+
+
+def at_distance(
+    base_ns: tuple[float, float],
+    new_ns: tuple[float, float],
+    hypervisor: str | None = "kvm",
+    probe: str = "memory_stream",
+) -> ComparisonRow:
+    """Return the comparison of two runs whose CPUs were that far from each other, the second one slower by half."""
+    low, high = ("line_round_trip_min_s", "line_round_trip_max_s")
+    base, new = (
+        msgspec.structs.replace(
+            capable(value, probe=probe), evidence={low: ns[0] * 1e-9, high: ns[1] * 1e-9}, utilisation=1.0
+        )
+        for value, ns in ((80e9, base_ns), (40e9, new_ns))
+    )
+    guest = {"hypervisor": hypervisor, "limits": {"cpus": None}}
+    (row,) = compare_runs(of(base, **guest), of(new, **guest)).rows
+    return row
+
+
+@pytest.mark.parametrize(("new_ns", "verdict"), [
+    ((55, 60), "SLOWER"),
+    ((320, 330), "UNSURE"),
+    ((53, 330), "UNSURE"),  # they moved during the run
+])  # fmt: skip
+def test_memory_of_cpus_that_the_host_moved_is_not_slower(new_ns: tuple[float, float], verdict: str) -> None:
+    assert at_distance((53, 58), new_ns).machine_verdict == verdict
+
+
+def test_the_reason_has_the_distances() -> None:
+    capability = at_distance((53, 53), (53, 330)).capability
+    assert capability is not None
+    assert capability.reason == (
+        "the host placed the CPUs differently: a cache line took 53 ns between them and back in the base, 53 to 330 ns "
+        "in the new run"
+    )
+
+
+def test_distance_counts_only_in_guests_and_beyond_a_core() -> None:
+    assert at_distance((53, 53), (330, 330), hypervisor=None).machine_verdict == "SLOWER"
+    assert at_distance((53, 53), (330, 330), probe="cpu_flops").machine_verdict == "SLOWER"
+
+
+def test_without_the_distance_of_both_nothing_is_in_doubt() -> None:
+    base, new = capable(80e9, probe="memory_stream"), capable(40e9, probe="memory_stream")
+    far = {"line_round_trip_min_s": 330e-9, "line_round_trip_max_s": 330e-9}
+    assert verdicts([base], [msgspec.structs.replace(new, evidence=far)]) == {"memory_stream": "SLOWER"}
+
+
+def test_another_processor_is_another_machine() -> None:
+    near = machine_with(hypervisor="kvm", cpu={"model": "one"})
+    assert may_move(near, machine_with(near))
+    assert not may_move(near, machine_with(near, cpu={"model": "another"}))
+    assert not may_move(near, machine_with(near, hypervisor=None))
+    assert not may_move(near, None)
