@@ -2,7 +2,7 @@
 
 python bench/_record_slowdowns.py [BLOCKS]     default: 20; appends to bench/slowdowns/recorded.jsonl
 
-A block has a run of each condition, in random order (``_slowdowns.py``). It takes three and a half minutes, and
+A block has a run of each condition, in random order (``_slowdowns.py``). It takes four minutes, and
 needs root, control groups of version 1 and an idle machine with two CPUs.
 """
 
@@ -20,7 +20,9 @@ import msgspec
 
 from _slowdowns import BUILD, CONDITIONS, FOLDER, RECORDED, SLOWER_CORE, UNCHANGED, Condition, Line, Rates
 from nameplate.commands._reading import read_report
+from nameplate.comparison.doubts import share_for
 from nameplate.records.result import Report, Result
+from nameplate.results.cpu_time import share_of_cpu_time
 
 ROUNDS = 6
 # How many unchanged runs the limits of disk and network are set from.
@@ -39,6 +41,7 @@ def record(condition: Condition, rates: Rates) -> Report:
 
 def lines(report: Report, condition: Condition, recording: str, block: int) -> Iterator[Line]:
     """Yield the metrics of a run that have a value and a better direction."""
+    of_run = share_of_cpu_time(report)
     for result in report.results:
         summary = result.summary
         if summary.value and result.better and result.kind == "measured":
@@ -46,6 +49,7 @@ def lines(report: Report, condition: Condition, recording: str, block: int) -> I
                 recording=recording, block=block, condition=condition.name, plan=condition.plan,
                 experiment=f"{summary.probe} {result.id} {summary.metric}",
                 capability=_capability(result), rounds=[_as_time(value, result) for value in result.round_values],
+                cpu_share=share_for(result, report.machine, of_run),
             )  # fmt: skip
 
 

@@ -15,11 +15,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Literal, TypeAlias
 
 import msgspec
 
-from _record_traces import quota
+from _record_traces import BESIDE, beside, quota
 
 FOLDER = Path(__file__).parent / "slowdowns"
 RECORDED = FOLDER / "recorded.jsonl"
@@ -40,6 +41,8 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
 
     ``block`` is the number of the block, whose runs are compared with its unchanged run. ``capability`` has the value,
     the bounds of its 95 % interval and the number of rounds, None without an interval; ``rounds`` the median of each.
+    ``cpu_share`` is the share of the CPU time that the run could use and got, as it bears on the metric; 1 in
+    recordings that do not have it.
     """
 
     recording: str
@@ -49,6 +52,7 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
     experiment: str
     capability: tuple[float, float, float, int] | None
     rounds: list[float]
+    cpu_share: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -159,6 +163,12 @@ def _network_limit(share: float) -> Start:
 
 
 @contextmanager
+def _neighbour(_: Rates) -> Iterator[Launch]:
+    with TemporaryDirectory() as folder, beside(BESIDE["neighbour"][0], Path(folder)):
+        yield Launch()
+
+
+@contextmanager
 def _traffic(_: Rates) -> Iterator[Launch]:
     with subprocess.Popen(["taskset", "-c", "1", sys.executable, __file__]) as process:
         try:
@@ -196,6 +206,8 @@ CONDITIONS = (
                   _more_instructions(percent))
         for percent in (5, 10, 20)
     ),
+    Condition("neighbour: a busy thread", "short_samples", None,
+              {"cpu": ("typical",), "memory": ("typical",), "net": ("typical",)}, _neighbour),
     Condition("memory: traffic of 8 GB/s", "short_samples", None, {"memory": ("typical",)}, _traffic),
     *(
         Condition(f"cpu: quota of {share:.0%}", "whole_periods", 1 / share - 1, {"cpu": _BOTH, "memory": _BOTH,

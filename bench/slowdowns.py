@@ -1,9 +1,10 @@
 """Judge real slow-downs: how often `compare` finds one, and how often it accuses an area that did not change.
 
 The recorded runs (bench/slowdowns/recorded.jsonl, by bench/_record_slowdowns.py) are compared with the unchanged run of
-their block. "Size" is the known share by which the same work takes longer, "measured" the median over the blocks of
-the ratio of typical times. Rates have exact 95 % bounds (Clopper and Pearson 1934); for an area with several metrics
-they would hold if these were independent.
+their block, as `compare` does, but without the distance of the CPUs, which is not recorded. "Size" is the known share
+by which the same work takes longer, "measured" the median over the blocks of the ratio of typical times. Rates have
+exact 95 % bounds (Clopper and Pearson 1934); for an area with several metrics they would hold if these were
+independent.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from dataclasses import dataclass
 import msgspec
 
 from _slowdowns import CONDITIONS, RECORDED, UNCHANGED, Condition, Line
+from nameplate.comparison.doubts import is_hidden
 from nameplate.statistics.capability_change import usable
 from power import AREAS, Side, rate, verdicts
 
@@ -47,7 +49,8 @@ def judged(base: Sequence[Line], new: Sequence[Line]) -> Iterator[Judged]:
     shared = [name for name in ours if name in theirs]
     sides = [[side(run[name]) for name in shared] for run in (ours, theirs)]
     capable, typical = verdicts(shared, *sides)
-    for name, before, after, capability, usual in zip(shared, *sides, capable, typical, strict=True):
+    for name, before, after, found, usual in zip(shared, *sides, capable, typical, strict=True):
+        capability = "UNSURE" if is_hidden(found, (ours[name].cpu_share, theirs[name].cpu_share)) else found
         ratio = statistics.median(after.rounds) / statistics.median(before.rounds)
         yield Judged(name.partition("_")[0], ratio, {"capability": capability, "typical": usual})
 
