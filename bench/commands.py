@@ -1,0 +1,78 @@
+"""Measure what using nameplate costs: seconds and peak memory of its commands, in a new process each.
+
+    bench/commands.py [QUICK.jsonl [FULL.jsonl]]     default: measures the plans quick and full first
+
+"run" is a run of one sample of 1 ms, from its start to its end, so the first sample is there earlier. Each line has the
+medians of seven calls. The memory is at least that of this script, since the system counts that of the parent, too.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+NAMEPLATE = Path(sys.executable).with_name("nameplate")
+CALLS = 7
+ONE_SAMPLE = ("run", "null", "--rounds", "1", "--samples", "1", "--time", "1ms", "--quiet")
+
+
+@dataclass(frozen=True)
+class Cost:
+    """The wall time of a process in seconds, and the largest memory of it or one of its children in bytes."""
+
+    elapsed_s: float
+    memory_bytes: int
+
+
+def cost(command: Sequence[str | Path], folder: Path) -> Cost:
+    """Run a command in a folder and return what it cost. Ends the program if the command fails."""
+    begin_s = time.perf_counter()
+    process = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    elapsed_s = time.perf_counter() - begin_s
+    if status:
+        raise SystemExit(f"{' '.join(map(str, command))} ended with {os.waitstatus_to_exitcode(status)}")
+    return Cost(elapsed_s, usage.ru_maxrss << 10)
+
+
+def print_cost(name: str, command: Sequence[str | Path], folder: Path) -> None:
+    """Print the medians of several calls of a command."""
+    costs = [cost(command, folder) for _ in range(CALLS)]
+    times = sorted(each.elapsed_s for each in costs)
+    memory_bytes = statistics.median(each.memory_bytes for each in costs)
+    print(f"  {name:22} {times[CALLS // 2]:5.2f} s ({times[0]:.2f} to {times[-1]:.2f}), {memory_bytes / 1e6:4.0f} MB",
+          flush=True)  # fmt: skip
+
+
+def measured(plan: str, folder: Path) -> Path:
+    """Measure a plan and return the run file."""
+    path = folder / f"{plan}.jsonl"
+    subprocess.run([NAMEPLATE, "run", plan, "--quiet", "-o", path], check=True, stdout=subprocess.DEVNULL)
+    return path
+
+
+def main() -> None:
+    """Print a line for each command."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        given = [Path(word).resolve() for word in sys.argv[1:3]]
+        quick, full = given + [measured(plan, folder) for plan in ("quick", "full")[len(given) :]]
+        print(f"medians of {CALLS} calls (all calls); quick has {quick.stat().st_size / 1e6:.1f} MB, full "
+              f"{full.stat().st_size / 1e6:.1f} MB")  # fmt: skip
+        print_cost("python -c pass", [sys.executable, "-c", "pass"], folder)
+        print_cost("run, one sample", [NAMEPLATE, *ONE_SAMPLE], folder)
+        for plan, run in (("quick", quick), ("full", full)):
+            print_cost(f"show {plan}", [NAMEPLATE, "show", run], folder)
+            print_cost(f"report {plan}", [NAMEPLATE, "report", run, "-o", f"{plan}.html"], folder)
+            print_cost(f"compare {plan}", [NAMEPLATE, "compare", run, run], folder)
+
+
+if __name__ == "__main__":
+    main()
