@@ -69,7 +69,8 @@ def build(directory: Path) -> tuple[Path, Path]:
     """Compile the plain loop and the program with both loops, and return their paths."""
     alone, both = directory / "plain", directory / "both"
     subprocess.run(["mpicc.openmpi", "-O2", "-o", alone, BENCH / "plain_pingpong.c"], check=True)
-    sources = [BENCH / "mpi_pingpong_beside_plain.cpp", CORE / "mpi" / "message.cpp", CORE / "machine" / "buffer.cpp"]
+    machine = [CORE / "machine" / f"{name}.cpp" for name in ("buffer", "page_size", "root")]
+    sources = [BENCH / "mpi_pingpong_beside_plain.cpp", CORE / "mpi" / "message.cpp", *machine]
     subprocess.run(
         ["mpicxx.openmpi", "-std=c++20", "-O2", "-DFMT_HEADER_ONLY", "-I", CORE, "-o", both, *sources], check=True
     )
