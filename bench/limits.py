@@ -119,12 +119,12 @@ def arithmetic(_: Path, isas: list[str]) -> Iterator[Limit]:
 
 
 def streams(programs: Path, isas: list[str], size: int, place: str, *, nontemporal: bool = False) -> Iterator[Limit]:
-    """Yield STREAM's kernels on arrays of a size."""
+    """Yield STREAM's kernels on arrays that have a size together, for each thread."""
     for threads in (1, 2):
         for op, arrays in ARRAYS_OF.items():
             if nontemporal and op == "read":
                 continue
-            array = size * threads // 64 * 64
+            array = size // arrays // 512 * 512 * threads
             params: dict[str, Value] = {"op": op, "size": array, "threads": threads, "unit": "step",
                                         "stores": "nontemporal" if nontemporal else "plain"}  # fmt: skip
             widest = WIDTHS[isas[-1]]
@@ -138,7 +138,7 @@ def streams(programs: Path, isas: list[str], size: int, place: str, *, nontempor
 def caches(programs: Path, isas: list[str]) -> Iterator[Limit]:
     """Yield the kernels on arrays that fit a cache, all arrays together."""
     for place, size in CACHES.items():
-        yield from streams(programs, isas, size // max(ARRAYS_OF.values()), place)
+        yield from streams(programs, isas, size, place)
 
 
 def memory(programs: Path, isas: list[str]) -> Iterator[Limit]:
