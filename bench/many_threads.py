@@ -2,7 +2,7 @@
 
     bench/many_threads.py [SECONDS]     default: 5 s for each number of threads
 
-More threads than CPUs take turns, and a sample lasts 10 ms or longer. "Between" is the mean time from the end of a
+More threads than CPUs take turns, and a sample lasts 10 ms or longer. "Between" is the median time from the end of a
 sample to the start of the next one, in which the coordinator collects the threads' times, encodes them, reads what
 disturbed the sample, times the clock's burst, and waits until all threads are ready. "Of 10 ms" is its share of a
 sample of the usual length. "Record" is the length of a sample as JSON.
@@ -35,7 +35,7 @@ def main() -> None:
         if len(samples) < 2:
             raise SystemExit(f"{threads} threads took fewer than two samples in {seconds:g} s: give more seconds")
         gaps = [after.start_s - before.start_s - before.elapsed_s for before, after in pairwise(samples)]
-        between_s = sum(gaps) / len(gaps)
+        between_s = median(gaps)
         length_s = median(sample.elapsed_s for sample in samples)
         size = len(msgspec.json.encode(samples[-1]))
         per_thread.append(between_s / threads)

@@ -3,7 +3,12 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <sstream>
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <string>
+#include <string_view>
+#include <utility>
 
 namespace nameplate {
 
@@ -14,36 +19,56 @@ double seconds(const timeval& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * kMicrosecond;
 }
 
+// Longer than what is looked for in the files: it is in their first lines.
+using Beginning = std::array<char, 1024>;
+
+// Returns the beginning of the file's current content; empty if it is not open or not readable.
+std::string_view read_again(const Descriptor& file, Beginning& content) {
+  if (!file.is_open()) return {};
+  const ssize_t size = pread(file.number(), content.data(), content.size(), 0);
+  return {content.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0))};
+}
+
+// Returns the number at the start of a text, after blanks, and removes both from it.
+std::optional<std::int64_t> take_number(std::string_view& text) {
+  text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+  std::int64_t value = 0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc()) return std::nullopt;
+  text.remove_prefix(static_cast<std::size_t>(rest - text.data()));
+  return value;
+}
+
 // The eighth number of the first line of /proc/stat, in clock ticks (proc(5)).
-std::optional<double> read_steal(const Root& root) {
-  const auto stat = root.text("/proc/stat");
-  if (!stat) return std::nullopt;
-  std::istringstream words(*stat);
-  std::string name;
-  words >> name;
+std::optional<double> read_steal(const Descriptor& stat) {
+  Beginning content{};
+  std::string_view text = read_again(stat, content);
+  text.remove_prefix(std::min(text.find(' '), text.size()));  // the name of the line
   constexpr int kStealColumn = 8;
-  std::int64_t ticks = 0;
-  for (int i = 0; i < kStealColumn; ++i) words >> ticks;
-  if (!words) return std::nullopt;
-  return static_cast<double>(ticks) / static_cast<double>(sysconf(_SC_CLK_TCK));
-}
-
-std::optional<std::int64_t> read_throttled(const Root& root, const std::string& cpu_stat_path) {
-  if (cpu_stat_path.empty()) return std::nullopt;
-  std::istringstream lines(root.text(cpu_stat_path).value_or(""));
-  std::string key;
-  for (std::int64_t value = 0; lines >> key >> value;) {
-    if (key == "nr_throttled") return value;
+  std::optional<std::int64_t> ticks;
+  for (int i = 0; i < kStealColumn; ++i) {
+    ticks = take_number(text);
+    if (!ticks) return std::nullopt;
   }
-  return std::nullopt;
+  return static_cast<double>(*ticks) / static_cast<double>(sysconf(_SC_CLK_TCK));
 }
 
-std::vector<std::string> find_thermal_paths(const Root& root) {
+std::optional<std::int64_t> read_throttled(const Descriptor& cpu_stat) {
+  constexpr std::string_view kKey = "nr_throttled ";
+  Beginning content{};
+  std::string_view text = read_again(cpu_stat, content);
+  const std::size_t at = text.find(kKey);
+  if (at == std::string_view::npos) return std::nullopt;
+  text.remove_prefix(at + kKey.size());
+  return take_number(text);
+}
+
+std::vector<Descriptor> open_thermal(const Root& root) {
   const std::string cpus = "/sys/devices/system/cpu/";
-  std::vector<std::string> result;
+  std::vector<Descriptor> result;
   for (const std::string& name : root.names(cpus)) {
-    const std::string path = cpus + name + "/thermal_throttle/core_throttle_count";
-    if (root.exists(path)) result.push_back(path);
+    Descriptor file = root.open(cpus + name + "/thermal_throttle/core_throttle_count");
+    if (file.is_open()) result.push_back(std::move(file));
   }
   return result;
 }
@@ -56,7 +81,9 @@ std::optional<T> minus(const std::optional<T>& after, const std::optional<T>& be
 }  // namespace
 
 DisturbanceReader::DisturbanceReader(const Root& root, const Limits& limits)
-    : root_(root), cpu_stat_path_(limits.cpu_stat_path), thermal_paths_(find_thermal_paths(root)) {}
+    : stat_(root.open("/proc/stat")),
+      cpu_stat_(limits.cpu_stat_path.empty() ? Descriptor() : root.open(limits.cpu_stat_path)),
+      thermal_(open_thermal(root)) {}
 
 Disturbance DisturbanceReader::read() const {
   Disturbance now;
@@ -65,11 +92,13 @@ Disturbance DisturbanceReader::read() const {
   now.cpu_user_s = seconds(usage.ru_utime);
   now.cpu_system_s = seconds(usage.ru_stime);
   now.involuntary_switches = usage.ru_nivcsw;
-  now.steal_s = read_steal(root_);
-  now.cgroup_throttled = read_throttled(root_, cpu_stat_path_);
-  if (!thermal_paths_.empty()) {
-    now.thermal_throttled = 0;
-    for (const std::string& path : thermal_paths_) *now.thermal_throttled += root_.number(path).value_or(0);
+  now.steal_s = read_steal(stat_);
+  now.cgroup_throttled = read_throttled(cpu_stat_);
+  if (!thermal_.empty()) now.thermal_throttled = 0;
+  for (const Descriptor& file : thermal_) {
+    Beginning content{};
+    std::string_view text = read_again(file, content);
+    *now.thermal_throttled += take_number(text).value_or(0);
   }
   return now;
 }

@@ -4,8 +4,9 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <string>
+#include <vector>
 
+#include "machine/descriptor.h"
 #include "machine/limits.h"
 #include "machine/root.h"
 
@@ -20,6 +21,7 @@ struct Disturbance {
   std::optional<std::int64_t> thermal_throttled;  // events on all cores
 };
 
+// Opens its files once, since opening them takes longer than reading them, and that is done twice for each sample.
 class DisturbanceReader {
  public:
   DisturbanceReader(const Root& root, const Limits& limits);
@@ -27,9 +29,9 @@ class DisturbanceReader {
   Disturbance read() const;
 
  private:
-  Root root_;
-  std::string cpu_stat_path_;
-  std::vector<std::string> thermal_paths_;
+  Descriptor stat_;
+  Descriptor cpu_stat_;
+  std::vector<Descriptor> thermal_;
 };
 
 Disturbance operator-(const Disturbance& after, const Disturbance& before);

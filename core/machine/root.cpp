@@ -30,6 +30,10 @@ std::optional<std::string> Root::text(const std::string& path) const {
   return trimmed(content.str());
 }
 
+Descriptor Root::open(const std::string& path) const {
+  return Descriptor(::open(resolve(path).c_str(), O_RDONLY | O_CLOEXEC));
+}
+
 std::optional<std::vector<std::uint8_t>> Root::bytes(const std::string& path) const {
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(resolve(path), ignored)) return std::nullopt;

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "machine/descriptor.h"
+
 namespace nameplate {
 
 class Root {
@@ -18,6 +20,8 @@ class Root {
 
   // Returns the file's text without its final newline; nothing if it is missing or not readable.
   std::optional<std::string> text(const std::string& path) const;
+  // Opens the file for reading; the result is not open if it is missing or not readable.
+  Descriptor open(const std::string& path) const;
   // Returns the file's bytes; nothing if it is missing or not readable.
   std::optional<std::vector<std::uint8_t>> bytes(const std::string& path) const;
   // Returns the integer in the file.

@@ -19,10 +19,9 @@ from numpy.typing import NDArray
 
 from nameplate.control_characters import clean_text
 from nameplate.errors import FileError
-from nameplate.records.atomic_write import write_whole
-from nameplate.records.inputs import read_input
 from nameplate.records.numbers import Positive, Real
 from nameplate.records.run_record import MetricKey, check_moment
+from nameplate.records.user_cache import cache_folder, read_cached, write_cached
 from nameplate.results.digest import code_fingerprint
 
 # Enough for a hundred thousand runs of the plan full.
@@ -116,14 +115,11 @@ def index_file(folder: Path) -> Path:
     Raises:
         FileError: the user has no home directory.
     """
-    given = Path(os.environ.get("XDG_CACHE_HOME", ""))
     try:
-        # The standard says that a relative path is to be ignored.
-        cache = given if given.is_absolute() else Path.home() / ".cache"
         name = hashlib.blake2b(os.fsencode(folder.resolve()), digest_size=16).hexdigest()
     except (OSError, RuntimeError) as error:
         raise FileError(f"no place for the index of {folder}: {error}") from None
-    return cache / "nameplate" / "history" / f"{name}.index"
+    return cache_folder("history") / f"{name}.index"
 
 
 def empty_index() -> Index:
@@ -140,10 +136,10 @@ def load_index(folder: Path) -> Index:
     compares it with them.
     """
     try:
-        path = index_file(folder)
-        if path.is_symlink():
+        content = read_cached(index_file(folder), _MAX_BYTES, "index")
+        if content is None:
             return empty_index()
-        stored = _decoder.decode(read_input(path, _MAX_BYTES, "index"))
+        stored = _decoder.decode(content)
         values, usual = np.frombuffer(stored.values, VALUES), np.frombuffer(stored.usual, USUAL)
     except (FileError, ValueError, msgspec.DecodeError, RecursionError):
         return empty_index()
@@ -206,13 +202,7 @@ def save_index(index: Index, folder: Path) -> None:
     """
     stored = _Stored(by=code_fingerprint(), entries=index.entries, metrics=index.metrics, machines=index.machines,
                      changes=index.changes, usual=index.usual.tobytes(), values=index.values.tobytes())  # fmt: skip
-    path = index_file(folder)
-    if path.is_symlink():
-        raise FileError(f"{path} is a link and is not overwritten, so runs are read again each time")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        write_whole(msgspec.msgpack.encode(stored), path)
-    except OSError as error:
-        raise FileError(f"cannot write {path}: {error.strerror}; runs are read again each time") from None
+        write_cached(msgspec.msgpack.encode(stored), index_file(folder))
     except FileError as error:
         raise FileError(f"{error}; runs are read again each time") from None

@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import hashlib
+import zlib
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
+from importlib.metadata import version
+from pathlib import Path
 
+import msgspec
 import vl_convert
 
+from nameplate.errors import FileError
+from nameplate.records.user_cache import cache_folder, read_cached, write_cached
 from nameplate.report.html.embed import packed
 
 # The page's script calls this function; the bundle defines no other global name.
 _EXPORTS = "window.vegaEmbed = vegaEmbed;"
+_MAX_CACHED_BYTES = 4 << 20
 
 
 @dataclass(frozen=True)
@@ -31,10 +40,33 @@ class Bundle:
 def chart_bundle() -> Bundle:
     """Return the script of Vega, Vega-Lite and vega-embed, which defines ``window.vegaEmbed`` for the page's script.
 
-    The libraries are part of vl-convert; nothing is fetched. The bundle is made once per process.
+    The libraries are part of vl-convert; nothing is fetched. The bundle is made once for each version of it, which
+    takes some seconds, and kept in the user's cache.
     """
+    return _cached_bundle() or _made_bundle()
+
+
+def _cached_bundle() -> Bundle | None:
+    """Return the bundle of this version of vl-convert from the user's cache, None if it is not there or damaged."""
+    try:
+        content = read_cached(_cache_file(), _MAX_CACHED_BYTES, "bundle")
+        bundle = msgspec.json.decode(content, type=Bundle) if content else None
+        source = gzip.decompress(base64.b64decode(bundle.packed)).decode() if bundle else ""
+    except (FileError, ValueError, OSError, EOFError, zlib.error):
+        return None
+    return bundle if bundle and bundle.hash == script_hash(source) else None
+
+
+def _made_bundle() -> Bundle:
     source = vl_convert.javascript_bundle(_EXPORTS)
-    return Bundle(packed(source.encode()), script_hash(source))
+    bundle = Bundle(packed(source.encode()), script_hash(source))
+    with suppress(FileError):  # without a cache it is made again next time
+        write_cached(msgspec.json.encode(bundle), _cache_file())
+    return bundle
+
+
+def _cache_file() -> Path:
+    return cache_folder("charts") / f"vl-convert-{version('vl-convert-python')}.json"
 
 
 def script_hash(script: str) -> str:

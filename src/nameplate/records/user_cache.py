@@ -1,0 +1,51 @@
+"""Keep files that can be made again in the user's cache directory, as the XDG Base Directory Specification says."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from nameplate.errors import FileError
+from nameplate.records.atomic_write import write_whole
+from nameplate.records.inputs import read_input
+
+
+def cache_folder(part: str) -> Path:
+    """Return nameplate's folder ``part`` in ``$XDG_CACHE_HOME``, or below ``~/.cache``. Nothing is created.
+
+    Raises:
+        FileError: the user has no home directory.
+    """
+    given = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    try:
+        # The standard says that a relative path is to be ignored.
+        cache = given if given.is_absolute() else Path.home() / ".cache"
+    except (OSError, RuntimeError) as error:
+        raise FileError(f"no place for a cache: {error}") from None
+    return cache / "nameplate" / part
+
+
+def read_cached(path: Path, max_bytes: int, what: str) -> bytes | None:
+    """Return the content of a cached file, None if there is none, or if it is a link, unreadable, or too large.
+
+    ``what`` is a noun for the kind of file, as in ``read_input``. The content may be damaged.
+    """
+    try:
+        return None if path.is_symlink() else read_input(path, max_bytes, what)
+    except FileError:
+        return None
+
+
+def write_cached(content: bytes, path: Path) -> None:
+    """Write a cached file as a whole, replacing an earlier one; its folder is created.
+
+    Raises:
+        FileError: the file cannot be written, or it is a symbolic link.
+    """
+    if path.is_symlink():
+        raise FileError(f"{path} is a link and is not overwritten")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        write_whole(content, path)
+    except OSError as error:
+        raise FileError(f"cannot write {path}: {error.strerror}") from None
