@@ -8,7 +8,6 @@
 #include <charconv>
 #include <string>
 #include <string_view>
-#include <utility>
 
 namespace nameplate {
 
@@ -63,12 +62,12 @@ std::optional<std::int64_t> read_throttled(const Descriptor& cpu_stat) {
   return take_number(text);
 }
 
-std::vector<Descriptor> open_thermal(const Root& root) {
+std::vector<std::string> find_thermal_paths(const Root& root) {
   const std::string cpus = "/sys/devices/system/cpu/";
-  std::vector<Descriptor> result;
+  std::vector<std::string> result;
   for (const std::string& name : root.names(cpus)) {
-    Descriptor file = root.open(cpus + name + "/thermal_throttle/core_throttle_count");
-    if (file.is_open()) result.push_back(std::move(file));
+    const std::string path = cpus + name + "/thermal_throttle/core_throttle_count";
+    if (root.exists(path)) result.push_back(path);
   }
   return result;
 }
@@ -81,9 +80,10 @@ std::optional<T> minus(const std::optional<T>& after, const std::optional<T>& be
 }  // namespace
 
 DisturbanceReader::DisturbanceReader(const Root& root, const Limits& limits)
-    : stat_(root.open("/proc/stat")),
+    : root_(root),
+      stat_(root.open("/proc/stat")),
       cpu_stat_(limits.cpu_stat_path.empty() ? Descriptor() : root.open(limits.cpu_stat_path)),
-      thermal_(open_thermal(root)) {}
+      thermal_paths_(find_thermal_paths(root)) {}
 
 Disturbance DisturbanceReader::read() const {
   Disturbance now;
@@ -94,10 +94,10 @@ Disturbance DisturbanceReader::read() const {
   now.involuntary_switches = usage.ru_nivcsw;
   now.steal_s = read_steal(stat_);
   now.cgroup_throttled = read_throttled(cpu_stat_);
-  if (!thermal_.empty()) now.thermal_throttled = 0;
-  for (const Descriptor& file : thermal_) {
+  if (!thermal_paths_.empty()) now.thermal_throttled = 0;
+  for (const std::string& path : thermal_paths_) {
     Beginning content{};
-    std::string_view text = read_again(file, content);
+    std::string_view text = read_again(root_.open(path), content);
     *now.thermal_throttled += take_number(text).value_or(0);
   }
   return now;

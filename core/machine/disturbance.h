@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "machine/descriptor.h"
@@ -21,7 +22,8 @@ struct Disturbance {
   std::optional<std::int64_t> thermal_throttled;  // events on all cores
 };
 
-// Opens its files once, since opening them takes longer than reading them, and that is done twice for each sample.
+// Opens the files of the system once, since opening them takes longer than reading them, and that is done twice for
+// each sample. Those of the cores are opened each time: a large machine has more of them than a process may have open.
 class DisturbanceReader {
  public:
   DisturbanceReader(const Root& root, const Limits& limits);
@@ -29,9 +31,10 @@ class DisturbanceReader {
   Disturbance read() const;
 
  private:
+  Root root_;
   Descriptor stat_;
   Descriptor cpu_stat_;
-  std::vector<Descriptor> thermal_;
+  std::vector<std::string> thermal_paths_;
 };
 
 Disturbance operator-(const Disturbance& after, const Disturbance& before);
