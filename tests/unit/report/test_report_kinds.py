@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from copy import deepcopy
 from typing import Any
 
+import altair as alt
 import pytest
+from jsonschema.exceptions import ValidationError
 
 from nameplate.records.result import Report
 from nameplate.report.aliases import without_names
@@ -55,6 +58,14 @@ def test_every_chart_has_an_explanation_a_table_and_a_command(chart: Chart) -> N
     assert {field for field, _ in chart.columns} <= fields
     assert chart.commands
     assert all(command.startswith("nameplate run ") for command in chart.commands)
+
+
+@pytest.mark.parametrize("chart", CHARTS, ids=lambda chart: chart.title)
+def test_every_definition_is_valid_by_the_schema(chart: Chart) -> None:
+    """Making a report skips the check, which takes a second."""
+    alt.Chart.from_dict(deepcopy(dict(chart.spec)))
+    with pytest.raises(ValidationError):
+        alt.Chart.from_dict({**deepcopy(dict(chart.spec)), "height": "high"})
 
 
 def points_of(chart: Chart) -> list[list[dict[str, Any]]]:

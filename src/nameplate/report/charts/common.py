@@ -92,7 +92,8 @@ def definition(chart: Any, height: int | alt.Step, width: str | int | alt.Step =
     Altair's own theme are left out. If layers have no data of their own, set ``data`` of the returned definition.
     """
     sized = chart.properties(width=width, height=height, background="transparent")
-    made: dict[str, Any] = sized.to_dict()
+    # The check by Vega-Lite's schema takes a second for a report; the tests do it for each kind of chart.
+    made: dict[str, Any] = sized.to_dict(validate=False)
     # Without the schema's address the page names no other host; vega-embed then assumes Vega-Lite.
     made.pop("$schema")
     made.pop("config", None)
