@@ -49,7 +49,7 @@ def test_history_does_not_overwrite_the_target_of_a_link(tmp_path: Path) -> None
     index_file(runs).symlink_to(tmp_path / "notes.txt")
     answer = nameplate("history", runs)
     assert answer.returncode == 0
-    assert "is a link and is not overwritten, so runs are read again each time" in answer.stderr
+    assert "is a link and is not overwritten; runs are read again each time" in answer.stderr
     assert (tmp_path / "notes.txt").read_text() == "precious"
 
 
