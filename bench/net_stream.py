@@ -1,7 +1,8 @@
 """Compare net_stream with iperf3 and iperf 2 over loopback: same CPUs, block sizes and socket buffers.
 
 iperf3 before 3.16 has one thread for all its streams, so N connections are compared with N processes on N ports. Pass
-the number of pairs as the first argument (default 7) and the groups to run as further arguments: tcp, small, udp.
+the number of pairs as the first argument (default 7) and the groups to run as further arguments: tcp, small,
+congestion, udp. Segmentation offload over UDP needs iperf3 3.19 or later in the PATH, which Debian 12 does not have.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from functools import partial
+from pathlib import Path
 
 from _net import HOST, bind_clients, core_with_peer, our_server, output, servers
 from _pairs import asked_pairs, comparison, measure
@@ -80,15 +82,25 @@ def _tcp(pairs: int, block: int, counts: tuple[int, ...]) -> Iterator[str]:
             yield comparison(f"{name}, iperf", ours, partial(iperf, count, block), pairs, "Gbit/s")
 
 
+def congestion(pairs: int) -> Iterator[str]:
+    """Send blocks of 128 KiB over one TCP connection, with each congestion control that any user may choose."""
+    with servers(our_server(PORT), ["iperf3", "-s", "-p", str(IPERF3_PORT)]):
+        for name in Path("/proc/sys/net/ipv4/tcp_allowed_congestion_control").read_text().split():
+            ours = partial(mine, block=128 << 10, congestion=name)
+            yield comparison(f"tcp, {name}, iperf3", ours, partial(iperf3, 1, 128 << 10, "-C", name), pairs, "Gbit/s")
+
+
 def udp(pairs: int) -> Iterator[str]:
     """Send datagrams of 1 KiB over UDP as fast as possible; the receiver counts."""
+    offload = ["--gsro"] if "--gsro" in output(["iperf3", "--help"]) else []
     with servers(our_server(PORT), ["iperf3", "-s", "-p", str(IPERF3_PORT)]):
-        for mode in ("plain", "mmsg", "gso"):
+        for mode, more in (("plain", []), ("mmsg", []), ("gso", offload)):
             ours = partial(mine, protocol="udp", block=1024, mode=mode)
-            yield comparison(f"udp, {mode}, iperf3", ours, partial(iperf3, 1, 1024, "-u", "-b", "0"), pairs, "Gbit/s")
+            theirs = partial(iperf3, 1, 1024, "-u", "-b", "0", *more)
+            yield comparison(f"udp, {mode}, iperf3 {' '.join(more)}", ours, theirs, pairs, "Gbit/s")
 
 
-GROUPS = {"tcp": tcp, "small": small, "udp": udp}
+GROUPS = {"tcp": tcp, "small": small, "congestion": congestion, "udp": udp}
 
 
 def main() -> None:

@@ -121,7 +121,7 @@ void echo(const Connection& connection, const TrafficRequest& request, Connectio
   const int socket = connection.socket();
   const bool is_tcp = request.protocol == Protocol::tcp;
   const auto is_stopped = [&state] { return state.stopped.load(std::memory_order_relaxed); };
-  std::vector<std::uint8_t> buffer(request.block_bytes + (is_tcp ? 0 : 1));
+  Payload buffer(request.block_bytes + (is_tcp ? 0 : 1));
   while (!is_stopped()) {
     std::size_t length = buffer.size();
     if (is_tcp) {

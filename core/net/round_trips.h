@@ -8,6 +8,7 @@
 
 #include "measure/pace.h"
 #include "net/connection.h"
+#include "net/payload.h"
 #include "record/histogram.h"
 
 namespace nameplate {
@@ -41,8 +42,8 @@ class RoundTrips {
   Pace pace_;
   double longest_s_;
   double ns_per_tick_;
-  std::vector<std::uint8_t> sent_;
-  std::vector<std::uint8_t> received_;
+  Payload sent_;
+  Payload received_;
   std::unique_ptr<Histogram> histogram_ = std::make_unique<Histogram>();
   std::uint64_t number_ = 0;
   std::uint64_t done_ = 0;

@@ -9,6 +9,7 @@
 
 #include "net/connection.h"
 #include "net/datagram_count.h"
+#include "net/payload.h"
 #include "record/worker.h"
 
 namespace nameplate {
@@ -48,7 +49,7 @@ class StreamReceiver {
   double grace_s_;
   double silence_s_;
   std::vector<std::uint8_t> content_;  // as the sender has it
-  std::vector<std::uint8_t> buffer_;
+  Payload buffer_;
   std::vector<iovec> parts_;  // of a batch
   std::vector<mmsghdr> messages_;
   DatagramCount count_;

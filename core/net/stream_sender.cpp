@@ -153,8 +153,12 @@ void StreamSender::read_completions() {
   }
 }
 
-void StreamSender::stamp(unsigned index, std::uint64_t number) {
-  DatagramHeader{.sample = sample_, .sent_us = wrapped_us(Clock::now()), .number = number}.write(slot(index));
+// Datagrams of one call have one time: reading the clock for each took 8 % of the sender's time.
+void StreamSender::stamp(unsigned count, std::uint64_t first_number) {
+  const std::uint32_t now_us = wrapped_us(Clock::now());
+  for (unsigned i = 0; i < count; ++i) {
+    DatagramHeader{.sample = sample_, .sent_us = now_us, .number = first_number + i}.write(slot(i));
+  }
 }
 
 bool StreamSender::send_datagrams(std::uint64_t blocks, ConnectionState& state) {
@@ -168,7 +172,7 @@ bool StreamSender::send_one_by_one(std::uint64_t blocks, ConnectionState& state)
   const int flags = MSG_NOSIGNAL | (is_zerocopy ? MSG_ZEROCOPY : 0);
   for (std::uint64_t i = 0; i < blocks && !state.stopped.load(std::memory_order_relaxed); ++i) {
     await_turn(pace_.planned(i), state);
-    stamp(0, i);
+    stamp(1, i);
     if (::send(socket, buffer_.data(), buffer_.size(), flags) >= 0) {
       ++report_.sent;
     } else if (is_refused()) {
@@ -193,7 +197,7 @@ bool StreamSender::send_batches(std::uint64_t blocks, ConnectionState& state) {
   for (std::uint64_t batch = 0; number < blocks && !state.stopped.load(std::memory_order_relaxed); ++batch) {
     await_turn(pace_.planned(batch), state);
     const auto count = static_cast<unsigned>(std::min<std::uint64_t>(kMaxBatch, blocks - number));
-    for (unsigned i = 0; i < count; ++i) stamp(i, number + i);
+    stamp(count, number);
     unsigned done = 0;
     while (done < count) {
       const int sent = sendmmsg(connection_.datagrams.number(), messages.data() + done, count - done, MSG_NOSIGNAL);
@@ -228,7 +232,7 @@ bool StreamSender::send_segments(std::uint64_t blocks, ConnectionState& state) {
   for (std::uint64_t batch = 0; number < blocks && !state.stopped.load(std::memory_order_relaxed); ++batch) {
     await_turn(pace_.planned(batch), state);
     const auto count = static_cast<unsigned>(std::min<std::uint64_t>(batch_, blocks - number));
-    for (unsigned i = 0; i < count; ++i) stamp(i, number + i);
+    stamp(count, number);
     part.iov_len = count * request_.block_bytes;
     if (sendmsg(connection_.datagrams.number(), &message, MSG_NOSIGNAL) >= 0) {
       report_.sent += count;

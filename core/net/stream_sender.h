@@ -8,6 +8,7 @@
 #include "machine/buffer.h"
 #include "measure/pace.h"
 #include "net/connection.h"
+#include "net/payload.h"
 
 namespace nameplate {
 
@@ -33,7 +34,8 @@ class StreamSender {
   bool send_segments(std::uint64_t blocks, ConnectionState& state);
   bool send_end();
   void await_turn(Ticks when, const ConnectionState& state) const;
-  void stamp(unsigned index, std::uint64_t number);
+  // Writes the headers of the first `count` datagrams of the batch.
+  void stamp(unsigned count, std::uint64_t first_number);
   std::uint8_t* slot(unsigned index) { return buffer_.data() + index * request_.block_bytes; }
   bool give_up(const char* what);
   void read_completions();
@@ -43,7 +45,7 @@ class StreamSender {
   const TrafficRequest& request_;
   Pace pace_;
   unsigned batch_;  // datagrams per system call
-  std::vector<std::uint8_t> buffer_;
+  Payload buffer_;
   SendReport report_;
   std::uint16_t sample_ = 0;
   std::string error_;
