@@ -1,14 +1,16 @@
-"""Compare disk_block with fio on the same file: same I/O library, flags, queue depth and cores.
+"""Compare disk_block with fio on the same file: same I/O library, flags, queue depth and binding to CPUs.
 
 The two programs of a pair run one after the other, in alternating order. Ratios are nameplate's value divided by fio's.
-Pass the number of pairs as the first argument (default 7) and the groups to run as further arguments: direct, small,
-large, spread.
+Pass the number of pairs as the first argument (default 7) and the groups to run as further arguments: direct, bare,
+small, large, spread. The group bare needs t/io_uring, which is built with fio but not installed, and its path in
+FIO_IO_URING.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import statistics
 import subprocess
@@ -17,7 +19,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from _pairs import asked_pairs, measure, ratio_of
+from _pairs import asked_pairs, comparison, measure, ratio_of
 from nameplate.execution.core_process import CoreProcess, OnRecord
 from nameplate.execution.file_keeper import FileDescriptorCache
 from nameplate.records.plan_record import Value
@@ -74,9 +76,10 @@ def fio_command(options: Mapping[str, str | int]) -> list[str]:
     every: dict[str, str | int] = {
         "name": "bench", "filename": our_file(options["rw"]), "size": SIZE, "runtime": f"{SECONDS:g}", "time_based": 1,
         "norandommap": 1, "randrepeat": 0, "thread": 1, "group_reporting": 1, "invalidate": 0, "iomem_align": 4096,
-        "cpus_allowed": ",".join(map(str, sorted(CORES))), "cpus_allowed_policy": "split", "output-format": "json",
-        **options,
+        "output-format": "json", **options,
     }  # fmt: skip
+    if not options.get("direct"):  # nameplate leaves those threads to the scheduler
+        every |= {"cpus_allowed": ",".join(map(str, sorted(CORES))), "cpus_allowed_policy": "split"}
     return ["fio", *(f"--{name}={value}" for name, value in every.items())]
 
 
@@ -134,6 +137,29 @@ def direct(pairs: int) -> Iterator[str]:
         yield from compare(f"4 KiB, depth {depth}, {threads} threads", *_direct(depth, threads), pairs)
 
 
+def our_iops(params: Mapping[str, Value]) -> float:
+    """Measure with nameplate; return operations per second."""
+    return mine(params).iops
+
+
+def io_uring_of_fio(depth: int) -> float:
+    """Return the operations per second of t/io_uring: one of them per call, which was its best on a virtual disk."""
+    command = [os.environ["FIO_IO_URING"], f"-d{depth}", "-s1", "-c1", "-p0", "-b4096", f"-r{SECONDS + 1:.0f}"]
+    text = subprocess.run([*command, our_file("randread")], capture_output=True, text=True, check=True).stdout
+    found = re.findall(r"^IOPS=([\d.]+)([KM]?),", text, re.MULTILINE)
+    return statistics.mean(float(number) * {"": 1.0, "K": 1e3, "M": 1e6}[unit] for number, unit in found)
+
+
+def bare(pairs: int) -> Iterator[str]:
+    """Read 4 KiB blocks at random, bypassing the page cache, beside fio's own test of what io_uring can do."""
+    if "FIO_IO_URING" not in os.environ:
+        sys.exit("the group bare needs the path of t/io_uring in FIO_IO_URING: build fio and give its t/io_uring")
+    for depth in (1, 32):
+        params, _ = _direct(depth, 1)
+        mine(params)
+        yield comparison(f"depth {depth}", partial(our_iops, params), partial(io_uring_of_fio, depth), pairs, "op/s")
+
+
 def small(pairs: int) -> Iterator[str]:
     """Read 1 and 8 bytes per system call from the page cache, with and without fio's latency statistics."""
     for block in (1, 8):
@@ -173,7 +199,7 @@ def spread(pairs: int) -> Iterator[str]:
             yield f"  warm {library} {block} B: {middle:.4g} op/s, median deviation {apart:.1%}"
 
 
-GROUPS = {"direct": direct, "small": small, "large": large, "spread": spread}
+GROUPS = {"direct": direct, "bare": bare, "small": small, "large": large, "spread": spread}
 
 
 def main() -> None:

@@ -52,8 +52,11 @@ std::unique_ptr<Team> make_team(const std::string& engine, unsigned size, const 
 // Returns how many threads OpenMP would use by default, as OMP_NUM_THREADS says; 1 if it was not built in.
 unsigned openmp_threads();
 
+// Whether each thread stays on a CPU of its own, or runs where the system's scheduler puts it.
+enum class Binding { own_cpu, none };
+
 // Returns a team of std::jthread.
-std::unique_ptr<Team> make_thread_team(unsigned size, const Placement& placement);
+std::unique_ptr<Team> make_thread_team(unsigned size, const Placement& placement, Binding binding = Binding::own_cpu);
 
 // Returns null if the program was built without OpenMP.
 std::unique_ptr<Team> make_openmp_team(unsigned size, const Placement& placement);

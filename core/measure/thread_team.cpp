@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <atomic>
+#include <optional>
 #include <system_error>
 #include <thread>
 
@@ -51,12 +52,13 @@ class Gate {
 // Worker 0 is the caller: a team of one starts no thread, so an empty run costs two clock readings.
 class ThreadTeam final : public Team {
  public:
-  ThreadTeam(unsigned size, const Placement& placement)
+  ThreadTeam(unsigned size, const Placement& placement, Binding binding)
       : Team(size, placement),
         ready_(oversubscribed()),
         go_(oversubscribed()),
         finished_(oversubscribed(), kLongSpins),
-        callers_binding_(placement.cpu_of(0)) {
+        is_bound_(binding == Binding::own_cpu) {
+    if (is_bound_) callers_binding_.emplace(placement.cpu_of(0));
     try {
       for (unsigned worker = 1; worker < size; ++worker) {
         threads_.emplace_back([this, worker, cpu = placement.cpu_of(worker)] { serve(worker, cpu); });
@@ -90,7 +92,8 @@ class ThreadTeam final : public Team {
 
  private:
   void serve(unsigned worker, unsigned cpu) {
-    const ScopedBinding binding(cpu);
+    std::optional<ScopedBinding> binding;
+    if (is_bound_) binding.emplace(cpu);
     for (std::uint32_t round = 1;; ++round) {
       ready_.raise();
       go_.wait_until(round);
@@ -108,14 +111,15 @@ class ThreadTeam final : public Team {
   Gate finished_;
   const Function* function_ = nullptr;
   std::uint32_t round_ = 0;
-  ScopedBinding callers_binding_;
+  bool is_bound_;
+  std::optional<ScopedBinding> callers_binding_;
   std::vector<std::jthread> threads_;
 };
 
 }  // namespace
 
-std::unique_ptr<Team> make_thread_team(unsigned size, const Placement& placement) {
-  return std::make_unique<ThreadTeam>(size, placement);
+std::unique_ptr<Team> make_thread_team(unsigned size, const Placement& placement, Binding binding) {
+  return std::make_unique<ThreadTeam>(size, placement, binding);
 }
 
 }  // namespace nameplate

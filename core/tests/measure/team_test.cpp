@@ -70,6 +70,17 @@ TEST(ThreadTeam, PinsItsWorkersToDifferentCpusAndFreesTheCallerAfterwards) {
   EXPECT_TRUE(CPU_EQUAL(&before, &after));
 }
 
+TEST(ThreadTeam, LeavesWorkersWithoutABindingToTheScheduler) {
+  cpu_set_t process;
+  sched_getaffinity(0, sizeof(process), &process);
+  std::vector<cpu_set_t> allowed(2);
+  make_thread_team(2, this_machine(), Binding::none)->run([&allowed](unsigned worker) {
+    sched_getaffinity(0, sizeof(cpu_set_t), &allowed[worker]);
+  });
+  EXPECT_TRUE(CPU_EQUAL(&process, allowed.data()));
+  EXPECT_TRUE(CPU_EQUAL(&process, &allowed[1]));
+}
+
 TEST(ThreadTeam, ReportsMoreWorkersThanCpus) {
   const Placement placement = this_machine();
   const auto cpus = static_cast<unsigned>(placement.cpus.size());
