@@ -85,13 +85,29 @@ DisturbanceReader::DisturbanceReader(const Root& root, const Limits& limits)
       cpu_stat_(limits.cpu_stat_path.empty() ? Descriptor() : root.open(limits.cpu_stat_path)),
       thermal_paths_(find_thermal_paths(root)) {}
 
-Disturbance DisturbanceReader::read() const {
-  Disturbance now;
+Disturbance DisturbanceReader::read() {
+  constexpr int kTimesItsCost = 100;
+  constexpr auto kShortest = std::chrono::milliseconds(1);
+  const Time::time_point begin = Time::now();
+  counts_ = read_files();
+  const Time::time_point end = Time::now();
+  due_ = end + std::max<Time::duration>(kTimesItsCost * (end - begin), kShortest);
+  return with_usage();
+}
+
+Disturbance DisturbanceReader::read_if_due() { return Time::now() < due_ ? with_usage() : read(); }
+
+Disturbance DisturbanceReader::with_usage() const {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
-  now.cpu_user_s = seconds(usage.ru_utime);
-  now.cpu_system_s = seconds(usage.ru_stime);
-  now.involuntary_switches = usage.ru_nivcsw;
+  return {.cpu_user_s = seconds(usage.ru_utime),
+          .cpu_system_s = seconds(usage.ru_stime),
+          .involuntary_switches = usage.ru_nivcsw,
+          .system = counts_};
+}
+
+SystemCounts DisturbanceReader::read_files() const {
+  SystemCounts now;
   now.steal_s = read_steal(stat_);
   now.cgroup_throttled = read_throttled(cpu_stat_);
   if (!thermal_paths_.empty()) now.thermal_throttled = 0;
@@ -107,16 +123,17 @@ Disturbance operator-(const Disturbance& after, const Disturbance& before) {
   return {.cpu_user_s = after.cpu_user_s - before.cpu_user_s,
           .cpu_system_s = after.cpu_system_s - before.cpu_system_s,
           .involuntary_switches = after.involuntary_switches - before.involuntary_switches,
-          .steal_s = minus(after.steal_s, before.steal_s),
-          .cgroup_throttled = minus(after.cgroup_throttled, before.cgroup_throttled),
-          .thermal_throttled = minus(after.thermal_throttled, before.thermal_throttled)};
+          .system = {.steal_s = minus(after.system.steal_s, before.system.steal_s),
+                     .cgroup_throttled = minus(after.system.cgroup_throttled, before.system.cgroup_throttled),
+                     .thermal_throttled = minus(after.system.thermal_throttled, before.system.thermal_throttled)}};
 }
 
 nlohmann::json to_json(const Disturbance& difference) {
   nlohmann::json result = {{"involuntary_switches", difference.involuntary_switches}};
-  if (difference.steal_s) result["steal_s"] = *difference.steal_s;
-  if (difference.cgroup_throttled) result["cgroup_throttled"] = *difference.cgroup_throttled;
-  if (difference.thermal_throttled) result["thermal_throttled"] = *difference.thermal_throttled;
+  const SystemCounts& system = difference.system;
+  if (system.steal_s) result["steal_s"] = *system.steal_s;
+  if (system.cgroup_throttled) result["cgroup_throttled"] = *system.cgroup_throttled;
+  if (system.thermal_throttled) result["thermal_throttled"] = *system.thermal_throttled;
   return result;
 }
 

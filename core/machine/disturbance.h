@@ -1,6 +1,7 @@
 // What happened to this process and its machine during a sample: readings before and after, and their difference.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -13,24 +14,41 @@
 
 namespace nameplate {
 
-struct Disturbance {
-  double cpu_user_s = 0;  // of this process, all threads
-  double cpu_system_s = 0;
-  std::int64_t involuntary_switches = 0;          // times that the scheduler took a CPU away from this process
+// What the system counts in files.
+struct SystemCounts {
   std::optional<double> steal_s;                  // time for which the hypervisor ran something else, summed over CPUs
   std::optional<std::int64_t> cgroup_throttled;   // periods in which the cgroup's quota was exhausted
   std::optional<std::int64_t> thermal_throttled;  // events on all cores
 };
 
-// Opens the files of the system once, since opening them takes longer than reading them, and that is done twice for
-// each sample. Those of the cores are opened each time: a large machine has more of them than a process may have open.
+struct Disturbance {
+  double cpu_user_s = 0;  // of this process, all threads
+  double cpu_system_s = 0;
+  std::int64_t involuntary_switches = 0;  // times that the scheduler took a CPU away from this process
+  SystemCounts system;
+};
+
+// Opens the files of the system once, since opening them takes longer than reading them. Those of the cores are opened
+// each time: a large machine has more of them than a process may have open.
 class DisturbanceReader {
  public:
   DisturbanceReader(const Root& root, const Limits& limits);
 
-  Disturbance read() const;
+  // Reads everything anew.
+  Disturbance read();
+  // Leaves the files alone if they were read a short time ago, so that reading them takes at most 1 % of the time: with
+  // hundreds of CPUs it takes milliseconds. An event may then count in the next reading. The kernel itself counts steal
+  // in steps of 10 ms.
+  Disturbance read_if_due();
 
  private:
+  using Time = std::chrono::steady_clock;
+
+  SystemCounts read_files() const;
+  Disturbance with_usage() const;
+
+  SystemCounts counts_;
+  Time::time_point due_;
   Root root_;
   Descriptor stat_;
   Descriptor cpu_stat_;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
+#include <memory>
 #include <vector>
 
 #include "measure/clock.h"
@@ -43,7 +44,7 @@ struct Total {
   std::vector<NodeTimes> nodes;
   std::vector<double> pairs;  // seconds of a message, times the repetitions
   std::vector<double> counters;
-  std::optional<Histogram> histogram;
+  std::unique_ptr<Histogram> histogram;
 
   void add(const Work& work, std::uint64_t times, const ProbeInfo& info);
   double elapsed_s() const { return Clock::get().seconds(finish - start); }
@@ -67,7 +68,7 @@ void Total::add(const Work& work, std::uint64_t times, const ProbeInfo& info) {
     counters.assign(work.counters.begin(), work.counters.end());
     workers.assign(work.workers.begin(), work.workers.end());
     nodes.assign(work.nodes.begin(), work.nodes.end());
-    if (work.histogram != nullptr) histogram = *work.histogram;
+    if (work.histogram != nullptr) histogram = std::make_unique<Histogram>(*work.histogram);
     return;
   }
   for (std::size_t i = 0; i < counters.size(); ++i) {
@@ -121,10 +122,21 @@ nlohmann::json pairs_json(const Total& total) {
   return result;
 }
 
+// A sample until it is written. Its record is made when all samples of a slice are taken: with hundreds of workers,
+// that takes as long as a sample.
+struct Kept {
+  std::uint64_t index = 0;
+  Total total;               // without its histogram, which takes 0.1 MB
+  nlohmann::json histogram;  // null if it has none
+  Disturbance happened;
+  double burst_s = 0;
+  std::optional<double> celsius;
+};
+
 // One experiment while it runs: the probe, the decisions of set-up, and the records that it has written.
 class Experiment {
  public:
-  Experiment(Context& context, const Request& request, const Machine& machine, const DisturbanceReader& disturbance,
+  Experiment(Context& context, const Request& request, const Machine& machine, DisturbanceReader& disturbance,
              const Thermometer& thermometer, RecordSink& writer)
       : context_(context),
         request_(request),
@@ -153,7 +165,8 @@ class Experiment {
   bool enough() const {
     return context_.stop_requested || has_taken(request_.max_samples) || has_taken(prepared_.samples);
   }
-  void keep(const Total& total, const Disturbance& happened, double burst_s);
+  void keep(Total total, const Disturbance& happened, double burst_s);
+  nlohmann::json record_of(const Kept& kept) const;
   void flush();
   void write_outcome(Ending ending, const std::string& reason);
   bool oversubscribed() const;
@@ -161,7 +174,7 @@ class Experiment {
   Context& context_;
   const Request& request_;
   const Machine& machine_;
-  const DisturbanceReader& disturbance_;
+  DisturbanceReader& disturbance_;
   const Thermometer& thermometer_;
   RecordSink& writer_;
   const ProbeInfo* info_ = nullptr;
@@ -174,7 +187,7 @@ class Experiment {
   std::uint64_t samples_ = 0;
   Ticks begin_ = 0;
   double setup_s_ = 0;
-  std::vector<nlohmann::json> pending_;
+  std::vector<Kept> pending_;
 };
 
 void Experiment::run() {
@@ -285,16 +298,18 @@ double Experiment::shortest_call_s(double short_enough_s) {
 }
 
 void Experiment::take_samples(double end_s) {
+  disturbance_.read();  // so that nothing of the set-up counts in the first sample
   while (!enough()) {
     stage_ = Stage::prepare;
     probe_->prepare();
     stage_ = Stage::run;
     const double burst_s = Clock::get().seconds(run_burst());
-    const Disturbance before = disturbance_.read();
+    const Disturbance before = disturbance_.read_if_due();
     Total total;
     total.add(run_once(repetitions_), repetitions_, *info_);
-    keep(total, disturbance_.read() - before, burst_s);
-    if (total.elapsed_s() > kFlushSampleLongerThan_s) flush();
+    const bool is_long = total.elapsed_s() > kFlushSampleLongerThan_s;
+    keep(std::move(total), disturbance_.read_if_due() - before, burst_s);
+    if (is_long) flush();
     if (!prepared_.samples && now_s() >= end_s) return;
   }
 }
@@ -327,8 +342,8 @@ void Experiment::take_series() {
     total.start = begin;
     total.finish = end;
     begin = end;
-    const Disturbance after = disturbance_.read();
-    keep(total, after - before, burst_s);
+    const Disturbance after = disturbance_.read_if_due();
+    keep(std::move(total), after - before, burst_s);
     before = after;
     if (now_s() - flushed_s < kFlushSampleLongerThan_s) continue;
     flush();
@@ -352,32 +367,43 @@ Ticks Experiment::fill_interval(SeriesPace& pace, Total& total) {
   return now;
 }
 
-void Experiment::keep(const Total& total, const Disturbance& happened, double burst_s) {
+void Experiment::keep(Total total, const Disturbance& happened, double burst_s) {
+  nlohmann::json histogram = total.histogram ? total.histogram->to_json() : nlohmann::json();
+  total.histogram.reset();
+  pending_.push_back({.index = samples_++,
+                      .total = std::move(total),
+                      .histogram = std::move(histogram),
+                      .happened = happened,
+                      .burst_s = burst_s,
+                      .celsius = request_.interval_s ? thermometer_.read() : std::nullopt});
+}
+
+nlohmann::json Experiment::record_of(const Kept& kept) const {
+  const Total& total = kept.total;
+  const Disturbance& happened = kept.happened;
   nlohmann::json record = {{"type", "sample"},
                            {"id", request_.id},
-                           {"index", samples_++},
+                           {"index", kept.index},
                            {"start_s", Clock::get().seconds(total.start - begin_)},
                            {"elapsed_s", total.elapsed_s()},
                            {"repetitions", total.repetitions},
                            {"work", {{"bytes", total.bytes}, {"flops", total.flops}, {"ops", total.ops}}},
                            {"disturbed", to_json(happened)}};
-  record["disturbed"]["burst_s"] = burst_s;
-  if (request_.interval_s) {
-    record["disturbed"]["between_calls_s"] = total.between_calls_s();
-    if (const auto celsius = thermometer_.read()) record["disturbed"]["temperature_celsius"] = *celsius;
-  }
+  record["disturbed"]["burst_s"] = kept.burst_s;
+  if (request_.interval_s) record["disturbed"]["between_calls_s"] = total.between_calls_s();
+  if (kept.celsius) record["disturbed"]["temperature_celsius"] = *kept.celsius;
   record["counters"] = {{"cpu_user_s", happened.cpu_user_s}, {"cpu_system_s", happened.cpu_system_s}};
   for (std::size_t i = 0; i < total.counters.size(); ++i)
     record["counters"][info_->counters[i].name] = total.counters[i];
   if (info_->reports_workers) record["workers"] = workers_json(total);
   if (!total.nodes.empty()) record["nodes"] = nodes_json(total.nodes);
   if (!total.pairs.empty()) record["pairs"] = pairs_json(total);
-  if (total.histogram) record["histogram"] = total.histogram->to_json();
-  pending_.push_back(std::move(record));
+  if (!kept.histogram.is_null()) record["histogram"] = kept.histogram;
+  return record;
 }
 
 void Experiment::flush() {
-  for (const nlohmann::json& record : pending_) writer_.write(record);
+  for (const Kept& kept : pending_) writer_.write(record_of(kept));
   pending_.clear();
 }
 
@@ -441,7 +467,7 @@ Request parse_request(const std::string& line) {
   }
 }
 
-void Sampler::run(const Request& request) const {
+void Sampler::run(const Request& request) {
   Experiment(context_, request, machine_, disturbance_, thermometer_, writer_).run();
 }
 

@@ -42,7 +42,7 @@ class Sampler {
       : context_(context), machine_(machine), disturbance_(root, machine.limits), thermometer_(root), writer_(writer) {}
 
   // Writes the experiment's samples and its outcome. Throws only what the writer throws.
-  void run(const Request& request) const;
+  void run(const Request& request);
 
  private:
   Context& context_;

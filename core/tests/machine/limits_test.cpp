@@ -18,7 +18,7 @@ TEST_F(FakeRoot, Version2UsesTheTightestLimitOfTheGroupAndItsAncestors) {
   EXPECT_EQ(limits.cgroup_version, 2);
   EXPECT_DOUBLE_EQ(*limits.cpus, 1.5);
   EXPECT_EQ(*limits.memory_bytes, 1073741824);
-  EXPECT_EQ(DisturbanceReader(root(), limits).read().cgroup_throttled, 3);
+  EXPECT_EQ(DisturbanceReader(root(), limits).read().system.cgroup_throttled, 3);
 }
 
 TEST_F(FakeRoot, Version1ReadsEachController) {
@@ -112,8 +112,8 @@ TEST_F(FakeRoot, WithoutCgroupsThereIsNoLimit) {
 TEST_F(FakeRoot, StealIsTheEighthNumberInTicks) {
   put("/proc/stat", "cpu  10 20 30 40 50 60 70 800 90 100\ncpu0 1 2 3 4 5 6 7 8 9 10");
   const Disturbance now = DisturbanceReader(root(), {}).read();
-  EXPECT_DOUBLE_EQ(*now.steal_s, 8.0);
-  EXPECT_FALSE(now.thermal_throttled);
+  EXPECT_DOUBLE_EQ(*now.system.steal_s, 8.0);
+  EXPECT_FALSE(now.system.thermal_throttled);
 }
 
 }  // namespace
