@@ -13,6 +13,7 @@ import pytest
 
 import recorded_machine
 from catalogue_samples import shipped_catalogue
+from nameplate.command_line import run
 from nameplate.expectations.machine_type import machine_type
 from nameplate.probes.shared.ceilings import memory_bandwidth
 from nameplate.records.machine_record import Machine as MachineRecord
@@ -25,7 +26,7 @@ KIBI = 1024
 MEBI = 1024 * KIBI
 GIBI = 1024 * MEBI
 
-NAMES = ["arm-server", "cloud-guest", "hybrid-laptop", "this-vm", "xeon-2s"]
+NAMES = ["arm-server", "cloud-guest", "epyc-2s", "hybrid-laptop", "this-vm", "xeon-2s"]
 IDENTIFYING_KEYS = {"serial", "uuid", "mac", "address", "asset"}
 UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 HARDWARE_ADDRESS = re.compile(r"([0-9a-f]{2}[:-]){5}[0-9a-f]{2}", re.IGNORECASE)
@@ -208,6 +209,46 @@ class TestThisVm:
         assert machine["vulnerable_to"] == ["spec_rstack_overflow", "spec_store_bypass"]
         assert machine["mitigated"] == ["spectre_v1", "spectre_v2"]
         assert machine["power"] == {"on_battery": None, "profile": None}
+
+
+class TestEpycWithTwoSocketsAndEightNodes:
+    @pytest.fixture
+    def machine(self, describe: Describe) -> Machine:
+        return describe("epyc-2s")
+
+    def test_cpu(self, machine: Machine) -> None:
+        assert identity(machine) == ("x86_64", "AuthenticAMD", "AMD EPYC 9754 128-Core Processor")
+        assert signature(machine) == (25, 160, 2)
+        assert settings(machine) == ("performance", True, True)
+
+    def test_topology(self, machine: Machine) -> None:
+        assert counts(machine) == (2, 256, 512)
+        assert nodes(machine) == {n: f"{32 * n}-{32 * n + 31},{256 + 32 * n}-{287 + 32 * n}" for n in range(8)}
+        assert caches(machine) == {
+            (1, "data", 32 * KIBI, 8, 256, 2),
+            (1, "instruction", 32 * KIBI, 8, 256, 2),
+            (2, "unified", 1 * MEBI, 8, 256, 2),
+            (3, "unified", 16 * MEBI, 16, 32, 16),
+        }
+        assert machine["topology"]["allowed_cores"] == 256
+
+    @pytest.mark.parametrize("plan", ["quick", "full"])
+    def test_six_rounds_of_a_plan_fit_its_budget(
+        self, plan: str, core_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        recorded_machine.unpack("epyc-2s", tmp_path / "root")
+        core = tmp_path / "core"
+        core.write_text(f'#!/bin/sh\nexec "{core_path}" --root "{tmp_path}/root" "$@"\n')
+        core.chmod(0o755)
+        monkeypatch.setenv("NAMEPLATE_CORE", str(core))
+        monkeypatch.chdir(tmp_path)
+        assert run(["run", plan, "--dry-run"]) == 0
+        shown = capsys.readouterr().out
+        found = re.search(r"6 rounds take about (\d+) s; the run ends after (\d+) s", shown)
+        assert found
+        assert 0 < int(found[1]) <= int(found[2])
+        assert "threads=512" in shown
+        assert ("node=7 memory_node=0" in shown) == (plan == "full")
 
 
 class TestXeonWithTwoSockets:

@@ -42,7 +42,7 @@ from nameplate.errors import FileError, NameplateError, UsageError
 from nameplate.planning import budget
 from nameplate.planning.file_size import WRITTEN_BYTES_PER_S, file_beyond_memory
 from nameplate.planning.quota import over_whole_periods
-from nameplate.planning.stand_ins import stand_ins_of
+from nameplate.planning.stand_ins import stand_ins_of, swept_nodes
 from nameplate.planning.sweep import ProbeInfo, experiments, find_probe, nearest
 from nameplate.probes import ParameterSweep, load_probes, probe_of
 from nameplate.records.inputs import read_text
@@ -238,6 +238,7 @@ def build_plan(
     declared = _declared_experiments(text.declared, probes, stand_ins) if text.declared else []
     experiments = over_whole_periods(declared, machine)
     notes = [why_smaller] if why_smaller and uses_file else []
+    notes += _note_of_nodes(experiments, machine)
     for number, entry in enumerate(text.experiments):
         try:
             without = _why_without(entry, probes, limits)
@@ -253,6 +254,14 @@ def build_plan(
         list(text.reference_works),
     )  # fmt: skip
     return budget.fit(budget.with_turns(plan, turns, options), turns, reserved_s)
+
+
+def _note_of_nodes(experiments: Sequence[Experiment], machine: Machine) -> list[str]:
+    """Return a note if only some NUMA nodes are measured from each other; without such experiments, none."""
+    swept, present = swept_nodes(machine), len(machine.topology.numa_nodes)
+    if len(swept) == present or not any("memory_node" in experiment.params for experiment in experiments):
+        return []
+    return [f"of {present} NUMA nodes, {', '.join(map(str, swept))} are measured from each other"]
 
 
 def _limits_of(text: PlanText, options: Mapping[str, str]) -> Limits:

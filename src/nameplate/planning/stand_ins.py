@@ -14,6 +14,8 @@ BEYOND_CACHES = 4
 SMALLEST_BEYOND = 128 << 20
 # A core's part of an array in its L1, its L2 and its share of the L3 cache, of the cores of the last ten years.
 IN_CACHES = (16 << 10, 256 << 10, 2 << 20)
+# The time of a matrix grows with the square of the nodes: eight have 64 pairs, which take minutes.
+MAX_NODES = 8
 
 
 def stand_ins_of(machine: Machine) -> dict[str, str]:
@@ -22,7 +24,8 @@ def stand_ins_of(machine: Machine) -> dict[str, str]:
     - ``beyond``: a size in bytes that no cache holds (``beyond_caches_bytes``)
     - ``beyond_one``: a size in bytes that the caches of one core do not hold (``beyond_one_cache_bytes``)
     - ``in_caches``: sizes in bytes to sweep, of arrays whose parts for each core the process may use fit its caches
-    - ``nodes``: the indices of the NUMA nodes, as a list to sweep (``0,1``); ``0`` if the machine lists none
+    - ``nodes``: the indices of the NUMA nodes, as a list to sweep (``0,1``); ``0`` if the machine lists none, and only
+      some of them if it has many (``swept_nodes``)
     - ``pairs``, ``up_to_4_pairs``: numbers of pairs of ranks to sweep, up to half the job's ranks: 1, 2, 4 … and the
       maximum, or all numbers up to 4
     - ``ranks``, ``threads``: numbers to sweep (1, 2, 4 … and the maximum), up to the ranks of a node and the cores that
@@ -34,7 +37,6 @@ def stand_ins_of(machine: Machine) -> dict[str, str]:
 
     Without a job, there is one rank and one pair. ``{beyond_memory}`` is not among the names; ``build_plan`` adds it.
     """
-    nodes = machine.topology.numa_nodes
     job = machine.job
     pairs = max(1, job.ranks // 2) if job else 1
     ranks, threads, cores = _ranks_per_node(job), machine.topology.allowed_cores, _cores_of_node(machine)
@@ -42,7 +44,7 @@ def stand_ins_of(machine: Machine) -> dict[str, str]:
         "beyond": str(beyond_caches_bytes(machine)),
         "beyond_one": str(beyond_one_cache_bytes(machine)),
         "in_caches": ",".join(str(part * machine.topology.allowed_cores) for part in IN_CACHES),
-        "nodes": ",".join(str(node.index) for node in nodes) or "0",
+        "nodes": ",".join(map(str, swept_nodes(machine))) or "0",
         "pairs": _doubling(pairs),
         "up_to_4_pairs": ",".join(map(str, range(1, min(4, pairs) + 1))),
         "ranks": _doubling(ranks),
@@ -69,6 +71,17 @@ def beyond_one_cache_bytes(machine: Machine) -> int:
     It is for one thread: on a machine with many last-level caches, ``beyond_caches_bytes`` takes long to fill.
     """
     return max(BEYOND_CACHES * max((c.size_bytes for c in _last_level(machine)), default=0), SMALLEST_BEYOND)
+
+
+def swept_nodes(machine: Machine) -> list[int]:
+    """Return the indices of the NUMA nodes whose memory a plan measures from each other, at most eight.
+
+    Of more nodes, they are the first one and others at equal distances in the machine's list. The list is empty if the
+    machine lists no nodes.
+    """
+    nodes = machine.topology.numa_nodes
+    count = min(len(nodes), MAX_NODES)
+    return [nodes[place * len(nodes) // count].index for place in range(count)]
 
 
 def _last_level(machine: Machine) -> list[Cache]:

@@ -53,6 +53,19 @@ def test_quick_fits_into_a_minute() -> None:
     assert round_s * MIN_ROUNDS <= make_limits(read_plan("quick").limits).budget_s <= 55
 
 
+@pytest.mark.parametrize("present", [1, 8, 9, 64])
+def test_full_says_which_numa_nodes_are_measured(described: dict[str, ProbeInfo], present: int) -> None:
+    listed = [{"index": index, "cpus": "", "memory_bytes": 1} for index in range(present)]
+    full = build_plan(read_plan("full"), described, {}, machine_with(topology={"numa_nodes": listed}))
+    pairs = {(each.params["node"], each.params["memory_node"]) for each in full.experiments if "node" in each.params}
+    assert len(pairs) == (0 if present == 1 else 64)
+    notes = [note for note in full.notes if "NUMA nodes" in note]
+    assert notes == {
+        9: ["of 9 NUMA nodes, 0, 1, 2, 3, 4, 5, 6, 7 are measured from each other"],
+        64: ["of 64 NUMA nodes, 0, 8, 16, 24, 32, 40, 48, 56 are measured from each other"],
+    }.get(present, [])
+
+
 def test_a_sweep_states_the_overhead_of_its_own_experiments(described: dict[str, ProbeInfo]) -> None:
     quick = build_plan(read_plan("quick"), described, {}, MACHINE)
     copy = next(each for each in quick.experiments if each.id.startswith("memory_block op=copy"))

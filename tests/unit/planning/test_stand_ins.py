@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from machines import machine_with
@@ -76,3 +78,13 @@ def test_more_ranks_than_cores_are_measured_as_they_are() -> None:
 def test_arrays_in_caches_grow_with_the_cores() -> None:
     assert stand_ins_of(machine(48, 2, 1))["in_caches"] == "32768,524288,4194304"
     assert stand_ins_of(machine(48, 1, 1))["in_caches"] == "16384,262144,2097152"
+
+
+@pytest.mark.parametrize(
+    ("indices", "swept"),
+    [([], "0"), ([0, 2], "0,2"), (range(8), "0,1,2,3,4,5,6,7"), (range(17), "0,2,4,6,8,10,12,14"),
+     (range(64), "0,8,16,24,32,40,48,56")],
+)  # fmt: skip
+def test_at_most_eight_nodes_are_measured_from_each_other(indices: Sequence[int], swept: str) -> None:
+    nodes = [{"index": index, "cpus": "", "memory_bytes": 1} for index in indices]
+    assert stand_ins_of(machine_with(topology={"numa_nodes": nodes}))["nodes"] == swept
