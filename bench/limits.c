@@ -162,7 +162,8 @@ static size_t slots;
 static _Alignas(128) atomic_size_t filled;
 static _Alignas(128) atomic_size_t emptied;
 
-static void* receive(void* unused) {
+_Noreturn static void* receive(void* unused) {
+  (void)unused;
   pin_to(1);
   char* block = allocate(bytes);
   size_t seen = 0;
@@ -171,7 +172,6 @@ static void* receive(void* unused) {
     memcpy(block, ring + received % slots * bytes, bytes);
     atomic_store_explicit(&emptied, received + 1, memory_order_release);
   }
-  return unused;
 }
 
 static void hand_over(void) {

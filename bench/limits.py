@@ -103,7 +103,7 @@ def by_ports(probe: str, params: dict[str, Value]) -> float:
 
 
 def plain(programs: Path, kind: str, size: int, threads: int) -> float:
-    """Return the best rate of a loop of limits.c."""
+    """Return the rate that one in twenty samples of a loop of limits.c reaches."""
     command = [str(programs / "limits"), kind, str(size), str(threads), str(SECONDS)]
     return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
@@ -115,7 +115,7 @@ def arithmetic(_: Path, isas: list[str]) -> Iterator[Limit]:
             params: dict[str, Value] = {"isa": isa, "mix": "fma", "threads": threads}
             yield Limit(f"cpu_flops fma {isa}, {threads} threads", "GFLOP/s", 1e9,
                         partial(rate, "cpu_flops", params, flops), partial(by_ports, "cpu_flops", params),
-                        "ports × width × clock under load, each measured in the run")  # fmt: skip
+                        "ports × width × clock under load, both measured in a run of its own")  # fmt: skip
 
 
 def streams(programs: Path, isas: list[str], size: int, place: str, *, nontemporal: bool = False) -> Iterator[Limit]:
