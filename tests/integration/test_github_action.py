@@ -159,7 +159,7 @@ def test_the_first_run_is_kept_and_has_nothing_to_be_compared_with(job: Job) -> 
     assert _comment(job)[0].startswith("**nameplate: no run of `main` to compare with.**")
 
 
-def test_a_comment_has_at_most_forty_lines_and_replaces_the_earlier_one(job: Job, tmp_path: Path) -> None:
+def test_a_comment_has_at_most_forty_lines_and_replaces_an_earlier_comment(job: Job, tmp_path: Path) -> None:
     recorded = recorded_file("quick.jsonl", tmp_path)
     _new(job, recorded)
     _base(job, recorded)
