@@ -115,7 +115,11 @@ class Ratio(Metric):
 
     def of_round(self, experiment: ResolvedExperiment, samples: Sequence[Sample]) -> float:
         """Return the median over those samples of a round that have a value. Raises ValueError if none has."""
-        return median([self.value(experiment, sample) for sample in samples if self.has_value(experiment, sample)])
+        return median([
+            self.numerator(experiment, sample) / divisor
+            for sample in samples
+            if (divisor := self.denominator(experiment, sample)) != 0
+        ])  # fmt: skip
 
     def is_known(self, experiment: ResolvedExperiment, samples: Sequence[Sample]) -> bool:
         """Return whether the experiment has the metric and any sample of the round has a value."""

@@ -38,6 +38,8 @@ def check_moment(text: str) -> None:
         raise ValueError(f"`started` is '{text[:40]}': write it like 2026-01-31T12:00:00+00:00")
 
 
+# ``gc=False``: a run has tens of thousands of these. None refers to itself, and the search for such cycles took
+# a third of the time to decode them.
 class Record(msgspec.Struct, frozen=True, tag_field="type", tag=str.lower, kw_only=True, forbid_unknown_fields=True):
     """One line of a run file: a JSON object whose ``type`` tells the subclass.
 
@@ -48,7 +50,7 @@ class Record(msgspec.Struct, frozen=True, tag_field="type", tag=str.lower, kw_on
     round: Count = 0
 
 
-class Work(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Work(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=False):
     """The work of a sample or of one worker in it.
 
     It consists of the bytes moved, the floating-point operations, and other operations such as messages. A number that
@@ -60,7 +62,7 @@ class Work(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ops: Count
 
 
-class Worker(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Worker(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=False):
     """One worker's part of a sample: a thread, a pair or a rank.
 
     ``start_s`` counts from the start of the sample. ``elapsed_s`` is the time from the worker's own start to its
@@ -72,7 +74,7 @@ class Worker(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     work: Work
 
 
-class Spread(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Spread(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=False):
     """The average, minimum and maximum in seconds of the times of several repeats, of one rank or of several."""
 
     average_s: Elapsed
@@ -80,7 +82,7 @@ class Spread(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     maximum_s: Elapsed
 
 
-class NodeTimes(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class NodeTimes(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=False):
     """One node's part of a sample of all nodes of a job, over several repeats of the same work.
 
     ``ranks`` is the number of its ranks. ``bytes_in_repeat`` are the bytes that all of them move in one repeat.
@@ -98,7 +100,7 @@ class NodeTimes(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     start_skew_s: Seconds
 
 
-class Histogram(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Histogram(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=False):
     """The times of single operations: ``count[i]`` operations took at least ``lower_ns[i]`` nanoseconds.
 
     ``lower_ns`` has the lower bounds of the buckets that are not empty, ascending. A bucket below 256 ns is 1 ns wide;
@@ -151,7 +153,7 @@ class Header(Record, frozen=True, kw_only=True):
     clock: Clock
 
 
-class Sample(Record, frozen=True, kw_only=True):
+class Sample(Record, frozen=True, kw_only=True, gc=False):
     """One timed call of a probe; in a series, all calls of one interval.
 
     - ``id``: the experiment; ``index``: the number of the sample in its round, from 0
@@ -191,7 +193,7 @@ class Sample(Record, frozen=True, kw_only=True):
     histogram: Histogram | msgspec.UnsetType = msgspec.UNSET
 
 
-class Outcome(Record, frozen=True, kw_only=True, omit_defaults=True):
+class Outcome(Record, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """The outcome of an experiment in one round; in a run file it follows the samples.
 
     ``ending`` is "skipped" if the experiment is not possible on this machine, "invalid" if the result of its work was

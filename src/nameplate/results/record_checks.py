@@ -1,12 +1,14 @@
 """Check records once, where they are read, so that all other code can rely on them.
 
 ``model`` checks types and ranges. This module checks what depends on the probe or on another record. Each function
-returns the problem with the name of the field, or an empty string.
+returns the problem with the name of the field; if there is none, an empty string or None.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from nameplate.probes import probe_of
 from nameplate.probes.shared.job import nodes_of
@@ -65,20 +67,30 @@ def problem_of_node(machine: Machine | None, outcome: Outcome) -> str:
     return problem and f"outcome of '{outcome.id}': {problem}"
 
 
-def problem_of_sample(machine: Machine | None, outcome: Outcome, sample: Sample) -> str:
-    """Return what is wrong with a sample, by the rules of its probe and the nodes of the job; "" if nothing is.
+class SampleProblem(NamedTuple):
+    """What is wrong with a sample, and its index in the list."""
 
-    ``outcome`` is that of the sample's experiment in the same round. The sample's ``node`` must be an index in the list
-    of nodes of the job on ``machine``, and its ``nodes`` must have one entry for each of them. For a sample without
-    these fields, ``machine`` does not matter and may be None.
+    place: int
+    problem: str
+
+
+def problem_of_samples(machine: Machine | None, outcome: Outcome, samples: Sequence[Sample]) -> SampleProblem | None:
+    """Return the first sample with which something is wrong, by the rules of its probe and the nodes of the job.
+
+    ``samples`` are those of an experiment in a round, which ended with ``outcome``. The ``node`` of each must be an
+    index in the list of nodes of the job on ``machine``, and its ``nodes`` must have one entry for each of them. For
+    samples without these fields, ``machine`` does not matter and may be None. The result is None if nothing is wrong.
     """
-    problem = probe_of(outcome.probe).recorded.problem_of_sample(outcome, sample)
-    if not problem and isinstance(sample.node, int):
-        problem = _problem_of_place(machine, sample.node)
-    n_nodes = len(nodes_of(machine))
-    if not problem and isinstance(sample.nodes, list) and len(sample.nodes) != n_nodes:
-        problem = f"it has {len(sample.nodes)} nodes, but the job has {n_nodes}"
-    return problem and f"sample of '{sample.id}': {problem}"
+    recorded, n_nodes = probe_of(outcome.probe).recorded, len(nodes_of(machine))
+    for index, sample in enumerate(samples):
+        problem = recorded.problem_of_sample(outcome, sample)
+        if not problem and isinstance(sample.node, int):
+            problem = _problem_of_place(machine, sample.node)
+        if not problem and isinstance(sample.nodes, list) and len(sample.nodes) != n_nodes:
+            problem = f"it has {len(sample.nodes)} nodes, but the job has {n_nodes}"
+        if problem:
+            return SampleProblem(index, f"sample of '{sample.id}': {problem}")
+    return None
 
 
 def _problem_of_place(machine: Machine | None, node: int) -> str:

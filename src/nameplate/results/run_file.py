@@ -33,7 +33,7 @@ from nameplate.records.run_record import (
 )
 from nameplate.records.run_writer import RunWriter
 from nameplate.results.earlier_versions import completed_plan, missing_params
-from nameplate.results.record_checks import problem_of_node, problem_of_outcome, problem_of_record, problem_of_sample
+from nameplate.results.record_checks import problem_of_node, problem_of_outcome, problem_of_record, problem_of_samples
 
 # Room for all pairs of two thousand nodes.
 _MAX_LINE_BYTES = 64 << 20
@@ -280,6 +280,8 @@ class _Assembler:
     def add(self, line: int, record: FileRecord) -> None:
         self._stop = record if isinstance(record, Stop) else None
         match record:
+            case Sample():  # the most frequent one
+                self._pending.append((line, record))
             case Run():
                 if self._run is not None:
                     raise FileError(
@@ -288,8 +290,6 @@ class _Assembler:
                 self._run = record
             case Reference():
                 self._references.append(record)
-            case Sample():
-                self._pending.append((line, record))
             case Outcome(node=int(node)):
                 outcome = self._completed(record)
                 self._check(line, problem_of_node(self._machine, outcome))
@@ -323,13 +323,14 @@ class _Assembler:
             for number, sample in self._pending
             if (sample.id, sample.round) == (outcome.id, outcome.round)
         ]
+        samples = [sample for _, sample in own]
         if own and outcome.ending == "ok":
             self._check(line, problem_of_outcome(self._machine, outcome))
-            for number, sample in own:
-                self._check(number, problem_of_sample(self._machine, outcome, sample))
+            if found := problem_of_samples(self._machine, outcome, samples):
+                self._check(own[found.place][0], found.problem)
         self._lost += len(self._pending) - len(own)
         self._pending = []
-        self._measurements.append(Measurement(outcome, [sample for _, sample in own], self._of_nodes))
+        self._measurements.append(Measurement(outcome, samples, self._of_nodes))
         self._of_nodes = {}
 
     def _drop_pending(self) -> None:

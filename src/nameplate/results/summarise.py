@@ -154,9 +154,11 @@ def headlines(file: RunFile) -> Iterator[Headline]:
         with_samples = _with_samples(by_id[experiment.id])
         if probe is None or machine is None or not with_samples or experiment.id in same:
             continue
-        for metric in _known_metrics(file.run, probe, with_samples, machine):
-            interval = median_interval(metric.rounds)
-            yield experiment.id, metric.key, median(metric.rounds), (interval.low, interval.high) if interval else None
+        for metric, rounds in _known_metrics(probe, with_samples, machine):
+            values = _round_values(metric, rounds, machine)
+            interval = median_interval(values)
+            key = _key(probe, metric, rounds[-1].outcome)
+            yield experiment.id, key, median(values), (interval.low, interval.high) if interval else None
 
 
 def nodes_in(file: RunFile) -> Nodes | None:
@@ -222,7 +224,10 @@ def _results(
         worst = _worst(measurements)
         return [_without_number(experiment, worst, worst.reason or "it ended before its first sample", stop)]
     last = with_samples[-1].outcome
-    metrics = _known_metrics(file.run, probe, with_samples, machine)
+    metrics = [
+        _MetricSummary(file.run, probe, metric, with_samples, rounds, machine)
+        for metric, rounds in _known_metrics(probe, with_samples, machine)
+    ]
     results = [metric.result(experiment.id, stop) for metric in metrics]
     if not metrics:
         return []
@@ -269,12 +274,26 @@ def _with_samples(measurements: Sequence[Measurement]) -> list[Measurement]:
 
 
 def _known_metrics(
-    run: Run, probe: Probe, measurements: Sequence[Measurement], machine: Machine
-) -> list[_MetricSummary]:
+    probe: Probe, measurements: Sequence[Measurement], machine: Machine
+) -> list[tuple[Metric, list[Measurement]]]:
+    """Return the metrics that an experiment has, each with the rounds in which it is known, at least one."""
     last = measurements[-1].outcome
     resolved = ResolvedExperiment(last.params, last.facts, machine, last.labels)
     known = [(metric, _known_rounds(metric, resolved, measurements)) for metric in probe.metrics]
-    return [_MetricSummary(run, probe, metric, measurements, rounds, machine) for metric, rounds in known if rounds]
+    return [(metric, rounds) for metric, rounds in known if rounds]
+
+
+def _resolved(outcome: Outcome, machine: Machine) -> ResolvedExperiment:
+    return ResolvedExperiment(outcome.params, outcome.facts, machine, outcome.labels)
+
+
+def _round_values(metric: Metric, rounds: Sequence[Measurement], machine: Machine) -> list[float]:
+    return [metric.of_round(_resolved(m.outcome, machine), m.samples) for m in rounds]
+
+
+def _key(probe: Probe, metric: Metric, outcome: Outcome) -> MetricKey:
+    """Return the probe, parameters and metric that values belong to."""
+    return MetricKey(probe.name, outcome.params, metric.name, metric.unit, metric.better)
 
 
 def _known_rounds(
@@ -384,23 +403,13 @@ class _MetricSummary:
         self._probe = probe
         self._metric = metric
         self._outcome = rounds[-1].outcome
-        self._experiments = [
-            ResolvedExperiment(m.outcome.params, m.outcome.facts, machine, m.outcome.labels) for m in rounds
-        ]
+        self._experiments = [_resolved(m.outcome, machine) for m in rounds]
         self._measurements = [
             _with_values(metric, resolved, m) for resolved, m in zip(self._experiments, rounds, strict=True)
         ]
         self._all_samples = [sample for m in measurements for sample in m.samples]
         self._samples = [sample for m in self._measurements for sample in m.samples]
-        self.rounds = [
-            metric.of_round(resolved, m.samples) for resolved, m in zip(self._experiments, rounds, strict=True)
-        ]
-
-    @property
-    def key(self) -> MetricKey:
-        """Return the probe, parameters and metric that the values belong to."""
-        metric = self._metric
-        return MetricKey(self._probe.name, self._outcome.params, metric.name, metric.unit, metric.better)
+        self.rounds = _round_values(metric, rounds, machine)
 
     @cached_property
     def _values(self) -> list[float]:
