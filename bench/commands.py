@@ -1,8 +1,8 @@
 """Measure what using nameplate costs: seconds and peak memory of its commands, in a new process each.
 
-    bench/commands.py [QUICK.jsonl [FULL.jsonl]]     default: measures the plans quick and full first
+    bench/commands.py [RUN.jsonl ...]     default: measures the plans quick and full first
 
-"run" is a run of one sample of 1 ms, from its start to its end, so the first sample is there earlier. Each line has the
+The commands that read a run are measured with each of the given runs, which are named by their plans. "run" is a run of one sample of 1 ms, from its start to its end, so the first sample is there earlier. Each line has the
 medians of seven calls. The memory is at least that of this script, since the system counts that of the parent, too.
 """
 
@@ -17,6 +17,8 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from nameplate.results.run_file import read_beginning
 
 NAMEPLATE = Path(sys.executable).with_name("nameplate")
 CALLS = 7
@@ -62,13 +64,14 @@ def main() -> None:
     """Print a line for each command."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        given = [Path(word).resolve() for word in sys.argv[1:3]]
-        quick, full = given + [measured(plan, folder) for plan in ("quick", "full")[len(given) :]]
-        print(f"medians of {CALLS} calls (all calls); quick has {quick.stat().st_size / 1e6:.1f} MB, full "
-              f"{full.stat().st_size / 1e6:.1f} MB")  # fmt: skip
+        runs = [Path(word).resolve() for word in sys.argv[1:]]
+        runs = runs or [measured(plan, folder) for plan in ("quick", "full")]
+        print(f"medians of {CALLS} calls (all calls)")
         print_cost("python -c pass", [sys.executable, "-c", "pass"], folder)
         print_cost("run, one sample", [NAMEPLATE, *ONE_SAMPLE], folder)
-        for plan, run in (("quick", quick), ("full", full)):
+        for run in runs:
+            plan = read_beginning(run)[0].plan.name
+            print(f"{plan}: {run.stat().st_size / 1e6:.1f} MB")
             print_cost(f"show {plan}", [NAMEPLATE, "show", run], folder)
             print_cost(f"report {plan}", [NAMEPLATE, "report", run, "-o", f"{plan}.html"], folder)
             print_cost(f"compare {plan}", [NAMEPLATE, "compare", run, run], folder)
