@@ -68,7 +68,7 @@ def problem_of_node(machine: Machine | None, outcome: Outcome) -> str:
 
 
 class SampleProblem(NamedTuple):
-    """What is wrong with a sample, and its index in the list."""
+    """The index of a sample in its list, and a message on what is wrong with it."""
 
     place: int
     problem: str
