@@ -80,7 +80,8 @@ def _clock(base: Report, clock: LoadedClock) -> Condition:
         words = ": ".join(filter(None, ["it could not be measured here", clock.why_not]))
         return Condition("clock under load", False, words)
     change = now / before - 1
-    words = f"{quantity(before, 'Hz')} → {quantity(now, 'Hz')}, {change * 100:+.1f} %"
+    rounded = round(change * 100, 1) + 0.0  # the sum with zero has no sign if it is zero
+    words = f"{quantity(before, 'Hz')} → {quantity(now, 'Hz')}, {rounded:+.1f} %"
     return Condition("clock under load", abs(change) <= MAX_CLOCK_CHANGE, words)
 
 

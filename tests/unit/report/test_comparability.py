@@ -71,6 +71,13 @@ def test_capability_is_compared_with_capability_and_typical_with_typical() -> No
     assert conditions(run, machine_with(GUEST), now, QUIET)[1].state == "3.000 GHz → 3.300 GHz, +10.0 %"
 
 
+def test_a_change_that_rounds_to_zero_has_no_minus() -> None:
+    run = base()
+    run = msgspec.structs.replace(run, results=[*run.results[:2], with_summary(run.results[2], capability=3e9)])
+    now = LoadedClock(2.9999e9, 3e9)
+    assert conditions(run, machine_with(GUEST), now, QUIET)[1].state == "3.000 GHz → 3.000 GHz, +0.0 %"
+
+
 def test_a_clock_that_was_not_measured_has_a_reason() -> None:
     clock = LoadedClock(None, None, "this CPU has no AVX-512")
     condition = conditions(base(), machine_with(GUEST), clock, QUIET)[1]
