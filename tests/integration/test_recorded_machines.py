@@ -234,8 +234,9 @@ class TestEpycWithTwoSocketsAndEightNodes:
 
     @pytest.mark.parametrize("plan", ["quick", "full"])
     def test_six_rounds_of_a_plan_fit_its_budget(
-        self, plan: str, core_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-    ) -> None:
+        self, plan: str, core_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture[str],
+    ) -> None:  # fmt: skip
         recorded_machine.unpack("epyc-2s", tmp_path / "root")
         core = tmp_path / "core"
         core.write_text(f'#!/bin/sh\nexec "{core_path}" --root "{tmp_path}/root" "$@"\n')
