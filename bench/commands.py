@@ -2,8 +2,9 @@
 
     bench/commands.py [RUN.jsonl ...]     default: measures the plans quick and full first
 
-The commands that read a run are measured with each of the given runs, which are named by their plans. "run" is a run of one sample of 1 ms, from its start to its end, so the first sample is there earlier. Each line has the
-medians of seven calls. The memory is at least that of this script, since the system counts that of the parent, too.
+The commands that read a run are measured with each of the given runs, which are named by their plans. "run" is a run of
+one sample of 1 ms, from its start to its end, so the first sample is there earlier. Each line has the medians of seven
+calls. The memory is at least that of this script, since the system counts that of the parent, too.
 """
 
 from __future__ import annotations
