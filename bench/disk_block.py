@@ -51,7 +51,7 @@ def mine(params: Mapping[str, Value]) -> Metrics:
     """Measure with nameplate, in samples of a quarter of a second."""
     _, samples, _ = measure("disk_block", {"size": SIZE, **params}, SECONDS, SECONDS / 8, _start)
     ops = sum(sample.work.ops for sample in samples)
-    counts = merged(sample.histogram for sample in samples if isinstance(sample.histogram, Histogram))
+    counts = merged([sample.histogram for sample in samples if isinstance(sample.histogram, Histogram)])
     return Metrics(
         iops=ops / sum(sample.elapsed_s for sample in samples),
         cpu_s=sum(s.counters["cpu_user_s"] + s.counters["cpu_system_s"] for s in samples) / ops,

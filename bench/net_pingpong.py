@@ -23,7 +23,7 @@ BYTES = 64
 def mine(params: Mapping[str, Value]) -> tuple[float, float]:
     """Measure with net_pingpong and return the median and p99.9 of the round trips in microseconds."""
     _, samples, _ = measure("net_pingpong", params, SECONDS, 0.25, start=partial(core_with_peer, PORT))
-    counts = merged(s.histogram for s in samples if isinstance(s.histogram, Histogram))
+    counts = merged([s.histogram for s in samples if isinstance(s.histogram, Histogram)])
     return histogram_percentile_s(counts, 0.5) * 1e6, histogram_percentile_s(counts, 0.999) * 1e6
 
 

@@ -7,6 +7,7 @@ the reference values and the experiments of the shipped plans.
 from __future__ import annotations
 
 import importlib
+import operator
 import pkgutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -20,7 +21,7 @@ from nameplate.records.machine_record import Machine
 from nameplate.records.plan_record import Experiment, Value
 from nameplate.records.result import Rated, Result, Table
 from nameplate.records.run_record import Histogram, Sample
-from nameplate.statistics.stats import histogram_percentile_s, median, merged
+from nameplate.statistics.stats import MergedHistogram, histogram_percentile_s, median, merged
 
 
 @dataclass(frozen=True)
@@ -151,7 +152,7 @@ class Percentile(Metric):
 
     def value(self, experiment: ResolvedExperiment, sample: Sample) -> float:
         """Return the percentile of one sample's operations in seconds. Raises ValueError if none is timed."""
-        return self.sustained(experiment, [sample])
+        return histogram_percentile_s(merged(_histograms([sample])), self.share)
 
     def of_round(self, experiment: ResolvedExperiment, samples: Sequence[Sample]) -> float:
         """Return the percentile in seconds of all operations of a round, since a single sample may have too few.
@@ -162,7 +163,7 @@ class Percentile(Metric):
 
     def sustained(self, _: ResolvedExperiment, samples: Sequence[Sample]) -> float:
         """Return the percentile in seconds of the operations of all samples. Raises ValueError if none is timed."""
-        return histogram_percentile_s(_counts(_These(samples)), self.share)
+        return histogram_percentile_s(timed_operations(samples), self.share)
 
     def is_known(self, experiment: ResolvedExperiment, samples: Sequence[Sample]) -> bool:
         """Return whether the experiment has the metric, and the round has enough timed operations above the percentile.
@@ -180,23 +181,30 @@ class Percentile(Metric):
 
 @dataclass(frozen=True, eq=False)
 class _These:
-    """A list of samples that is compared by identity, so that it can be a cache key."""
+    """A list of samples that is compared by the identity of each, so that it can be a cache key."""
 
     samples: Sequence[Sample]
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _These) and other.samples is self.samples
+        if not isinstance(other, _These) or len(other.samples) != len(self.samples):
+            return False
+        return all(map(operator.is_, self.samples, other.samples))
 
     def __hash__(self) -> int:
-        return id(self.samples)
+        return hash((len(self.samples), id(self.samples[0]) if self.samples else 0))
 
 
 @lru_cache(maxsize=64)
-def _counts(these: _These) -> Mapping[int, int]:
-    """Return the histogram of all samples. It is cached, since several percentiles are computed from the same
-    samples.
-    """
+def _timed_operations(these: _These) -> MergedHistogram:
     return merged(_histograms(these.samples))
+
+
+def timed_operations(samples: Sequence[Sample]) -> MergedHistogram:
+    """Return the histogram of all samples; those without one are ignored.
+
+    It is cached, since several percentiles and the distribution are computed from the same samples.
+    """
+    return _timed_operations(_These(samples))
 
 
 def _histograms(samples: Sequence[Sample]) -> list[Histogram]:

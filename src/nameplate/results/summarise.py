@@ -9,7 +9,7 @@ from functools import cached_property
 
 import msgspec
 
-from nameplate.probes import Metric, Probe, ResolvedExperiment, load_probes
+from nameplate.probes import Metric, Probe, ResolvedExperiment, load_probes, timed_operations
 from nameplate.probes.shared.ceilings import overriding
 from nameplate.probes.shared.job import nodes_of
 from nameplate.probes.shared.node_times import times_of_nodes
@@ -17,7 +17,7 @@ from nameplate.probes.shared.pair_matrix import middles, pair_times
 from nameplate.records.machine_record import QUOTA_PERIOD_S, Machine
 from nameplate.records.plan_record import Experiment, Variant
 from nameplate.records.result import Nodes, Rated, Report, Result, Series, Summary, Table
-from nameplate.records.run_record import NOT_MEASURED, Histogram, MetricKey, Outcome, Run, Sample
+from nameplate.records.run_record import NOT_MEASURED, MetricKey, Outcome, Run, Sample
 from nameplate.records.series_events import OverTime
 from nameplate.records.study_record import Study
 from nameplate.results.duplicates import duplicates
@@ -26,7 +26,7 @@ from nameplate.results.reference_tools import reference_table
 from nameplate.results.run_file import Measurement, RunFile
 from nameplate.results.studies import StudyRun, make_study
 from nameplate.statistics.capability import Capability, capability
-from nameplate.statistics.stats import histogram_percentile_s, median, median_interval, merged, reached_by
+from nameplate.statistics.stats import histogram_percentile_s, median, median_interval, reached_by
 from nameplate.units import percent_text
 
 # A slower clock, as a share, or more involuntary switches per second disturb a sample.
@@ -309,8 +309,8 @@ def _with_over_time(result: Result, seen: OverTime | None) -> Result:
 
 
 def _distribution(samples: Sequence[Sample]) -> list[tuple[float, float]]:
-    counts = merged(sample.histogram for sample in samples if isinstance(sample.histogram, Histogram))
-    return [(histogram_percentile_s(counts, share), share) for share in _SHARES] if counts else []
+    operations = timed_operations(samples)
+    return [(histogram_percentile_s(operations, share), share) for share in _SHARES] if operations.total else []
 
 
 def _without_number(experiment: Experiment, outcome: Outcome | None, reason: str, stop: str) -> Result:
@@ -485,7 +485,7 @@ class _MetricSummary:
             p95=reached_by(self._values, 0.95, higher), p99=reached_by(self._values, 0.99, higher), rated=rated.value,
             efficiency=value / rated.value if rated.value else None, outcome="ok",
             reason="" if rated.value is not None else f"rated: {rated.source}", stop=stop,
-            disturbed=sum(self._flags()) / len(self._samples),
+            disturbed=sum(self._flags) / len(self._samples),
             capability=found.value if found else None, capability_ci=found.ci if found else None,
         )  # fmt: skip
 
@@ -519,6 +519,7 @@ class _MetricSummary:
                 period, elapsed_s = [], 0.0
         return values
 
+    @cached_property
     def _flags(self) -> list[bool]:
         bursts = [s.disturbed["burst_s"] for s in self._samples if "burst_s" in s.disturbed]
         usual_s = median(bursts) if bursts else float("inf")
@@ -533,7 +534,7 @@ class _MetricSummary:
             starts += [offset + sample.start_s for sample in measurement.samples]
             rounds += [number] * len(measurement.samples)
             offset += measurement.outcome.total_s
-        return Series(starts, self._values, self._flags(), rounds)
+        return Series(starts, self._values, self._flags, rounds)
 
     def over_time(self, interval_s: float) -> OverTime | None:
         """Summarise the last round as a series, since there are gaps between rounds."""

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import NamedTuple
 
 from nameplate.records.result import Interval
 from nameplate.records.run_record import Histogram
@@ -70,38 +73,52 @@ def percentile(values: Sequence[float], share: float) -> float:
     return ordered[rank - 1]
 
 
-def merged(histograms: Iterable[Histogram]) -> dict[int, int]:
-    """Return the sum of the histograms: lower bound of each bucket in nanoseconds → number of operations.
+class MergedHistogram(NamedTuple):
+    """The operations of one or more histograms by the time that they took.
 
-    The keys ascend, as ``histogram_percentile_s`` needs them. Without histograms the result is empty.
+    ``lower_ns`` has the lower bound of each bucket in nanoseconds, ascending. ``up_to`` has the number of operations in
+    it and in all faster buckets. Both are empty without operations.
     """
+
+    lower_ns: Sequence[int]
+    up_to: Sequence[int]
+
+    @property
+    def total(self) -> int:
+        """Return the number of operations."""
+        return self.up_to[-1] if self.up_to else 0
+
+
+def merged(histograms: Sequence[Histogram]) -> MergedHistogram:
+    """Return the sum of histograms, whose buckets may be in any order."""
+    if len(histograms) == 1 and sorted(histograms[0].lower_ns) == histograms[0].lower_ns:  # of a sample
+        return MergedHistogram(histograms[0].lower_ns, list(accumulate(histograms[0].count)))
     counts: dict[int, int] = {}
     for histogram in histograms:
         for lower_ns, count in zip(histogram.lower_ns, histogram.count, strict=True):
             counts[lower_ns] = counts.get(lower_ns, 0) + count
-    return dict(sorted(counts.items()))
+    bounds = sorted(counts)
+    return MergedHistogram(bounds, list(accumulate(counts[bound] for bound in bounds)))
 
 
-def histogram_percentile_s(counts: Mapping[int, int], share: float) -> float:
+def histogram_percentile_s(operations: MergedHistogram, share: float) -> float:
     """Return the time in seconds that ``share`` (0 to 1) of the operations do not exceed (nearest rank).
 
-    ``counts`` maps the lower bound of each bucket in nanoseconds to the number of operations in it, at least 1, in
-    ascending order, as ``merged`` returns it. The result is the middle of the bucket that has the operation of that
-    rank; share 0 gives the first bucket, 1 the last. The width of a bucket is 1/256 of the power of two at or below its
-    lower bound, and at least 1 ns.
+    The result is the middle of the bucket that has the operation of that rank; share 0 gives the first bucket with
+    operations, 1 the last. The width of a bucket is 1/256 of the power of two at or below its lower bound, and at least
+    1 ns.
 
     Raises:
-        ValueError: ``counts`` is empty.
+        ValueError: there are no operations.
     """
-    total = sum(counts.values())
+    total = operations.total
+    if not total:
+        raise ValueError("a histogram without operations has no percentile")
     # The product of a share and more than 2^53 operations may be rounded up.
     rank = min(max(1, math.ceil(share * total - 1e-9)), total)
-    for lower_ns, count in counts.items():
-        rank -= count
-        if rank <= 0:
-            width_ns = 1 << max(0, lower_ns.bit_length() - 9)
-            return (lower_ns + (width_ns - 1) / 2) * 1e-9
-    raise ValueError("a histogram without operations has no percentile")
+    lower_ns = operations.lower_ns[bisect_left(operations.up_to, rank)]
+    width_ns = 1 << max(0, lower_ns.bit_length() - 9)
+    return (lower_ns + (width_ns - 1) / 2) * 1e-9
 
 
 STEADY_ROUNDS = 5

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from nameplate.errors import FileError
+from nameplate.records.run_record import Histogram
 from nameplate.results.run_file import read_run
-from nameplate.statistics.stats import histogram_percentile_s
+from nameplate.statistics.stats import histogram_percentile_s, merged
 from recorded_runs import unpacked
 
 GONE = object()
@@ -88,8 +89,8 @@ def test_a_wrong_value_is_named(tmp_path: Path, where: str, value: Any, words: s
 
 
 def test_a_histogram_of_very_many_operations_has_a_maximum() -> None:
-    assert histogram_percentile_s({5: 2**53 + 1, 7: 2**53}, 1.0) == pytest.approx(7e-9)
-    assert histogram_percentile_s({5: 2**54 + 3}, 1.0) == pytest.approx(5e-9)
+    assert histogram_percentile_s(merged([Histogram([5, 7], [2**53 + 1, 2**53])]), 1.0) == pytest.approx(7e-9)
+    assert histogram_percentile_s(merged([Histogram([5], [2**54 + 3])]), 1.0) == pytest.approx(5e-9)
 
 
 def test_a_duplicate_experiment_is_rejected(tmp_path: Path) -> None:
