@@ -202,11 +202,11 @@ def _spec(
     at_lines = _labels_at_lines(points, labels, LogPlane(sizes, (domain[0], domain[-1]), _HEIGHT))
     key = None if at_lines else legend(labels, max((int(mark["lift"]) + _LINE_OF_NAMES for mark in marks), default=0))
     shown: list[Any] = [
-        "line:N",
+        alt.Tooltip("line:N"),
         alt.Tooltip("at:N", title="size"),
         alt.Tooltip("value:Q", title=title),
-        "low:Q",
-        "high:Q",
+        alt.Tooltip("low:Q"),
+        alt.Tooltip("high:Q"),
     ]
     measured = alt.Chart(alt.InlineData(values=points)).encode(
         x=x, y=y, tooltip=shown if len(labels) > 1 else shown[1:]
@@ -268,7 +268,7 @@ def _listed_marked(listed: Sequence[Point]) -> list[Any]:
     if not listed:
         return []
     rule = alt.Chart(alt.InlineData(values=list(listed))).mark_rule(strokeDash=DOTS, strokeWidth=1.5)
-    return [rule.encode(x="listed:Q", tooltip=["name:N", "listed:Q"])]
+    return [rule.encode(x=alt.X("listed:Q"), tooltip=[alt.Tooltip("name:N"), alt.Tooltip("listed:Q")])]
 
 
 def _ends_marked(marks: Sequence[Point]) -> list[Any]:
@@ -278,10 +278,12 @@ def _ends_marked(marks: Sequence[Point]) -> list[Any]:
     base = alt.Chart(alt.InlineData(values=list(marks)))
     names = base.mark_text(fontSize=11, color="var(--ink)", baseline="bottom")
     return [
-        base.mark_rect(opacity=0.14, color="var(--faint)").encode(x="from:Q", x2="to:Q"),
-        base.mark_rule(strokeDash=[5, 3]).encode(x="end:Q"),
+        base.mark_rect(opacity=0.14, color="var(--faint)").encode(x=alt.X("from:Q"), x2=alt.X2("to:Q")),
+        base.mark_rule(strokeDash=[5, 3]).encode(x=alt.X("end:Q")),
         *(
-            names.transform_filter(f"datum.lift == {lift}").encode(x="end:Q", y=alt.value(-3 - lift), text="name:N")
+            names.transform_filter(f"datum.lift == {lift}").encode(
+                x=alt.X("end:Q"), y=alt.value(-3 - lift), text=alt.Text("name:N")
+            )
             for lift in sorted({int(mark["lift"]) for mark in marks})
         ),
     ]

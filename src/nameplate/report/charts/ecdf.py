@@ -48,7 +48,7 @@ def _chart(title: str, lines: Sequence[tuple[str, Result]]) -> Chart:
     domain, numbers = log_axis(min(times), max(times))
     heading = f"time ({unit})"
     names = [label for label, _ in lines]
-    shown = ["line:N", alt.Tooltip("time:Q", title=heading), alt.Tooltip("share:Q", format=".1%")]
+    shown = [alt.Tooltip("line:N"), alt.Tooltip("time:Q", title=heading), alt.Tooltip("share:Q", format=".1%")]
     drawn = alt.Chart(alt.InlineData(values=points)).mark_line(strokeWidth=1.6, interpolate="step-after").encode(
         alt.X("time:Q", title=heading, scale=alt.Scale(type="log", domain=domain, nice=False),
               axis=alt.Axis(values=numbers, format="~g")),

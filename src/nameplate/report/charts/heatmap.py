@@ -85,14 +85,15 @@ def _spec(grid: Grid, points: list[Point]) -> dict[str, Any]:
         x=alt.X("column:O", title=grid.columns, sort=columns, axis=x_axis),
         y=alt.Y("row:O", title=grid.rows, sort=rows, axis=y_axis),
         tooltip=[alt.Tooltip("row:N", title=grid.rows), alt.Tooltip("column:N", title=grid.columns),
-                 alt.Tooltip("shown:N", title=grid.results[0].summary.metric), "interval:N", "state:N"],
+                 alt.Tooltip("shown:N", title=grid.results[0].summary.metric), alt.Tooltip("interval:N"),
+                 alt.Tooltip("state:N")],
     )  # fmt: skip
     shade = alt.Scale(type="log" if is_long else "linear", domain=[min(values), max(values)], range=SHADES)
     layers = [
         base.mark_rect(color="var(--series-1)").transform_filter("isValid(datum.value)")
         .encode(opacity=alt.Opacity("value:Q", scale=shade, legend=None)),
         *_frames(base, points),
-        base.mark_text(fontSize=10, color="var(--ink)").encode(text="shown:N"),
+        base.mark_text(fontSize=10, color="var(--ink)").encode(text=alt.Text("shown:N")),
     ]  # fmt: skip
     return definition(alt.layer(*layers), alt.Step(HEIGHT), alt.Step(WIDTH))
 

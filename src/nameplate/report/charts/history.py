@@ -69,7 +69,7 @@ def _chart(own: Sequence[MetricHistory], changes: Sequence[ChangeReport], names:
             alt.Color("machine:N", scale=machines), alt.Shape("machine:N", scale=machines)
         ),
         rules.mark_rule(strokeDash=[4, 4]),
-        rules.mark_text(align="left", dx=4, dy=-_HEIGHT // 2 - 4).encode(text="words:N"),
+        rules.mark_text(align="left", dx=4, dy=-_HEIGHT // 2 - 4).encode(text=alt.Text("words:N")),
     )
     made = {**definition(layers, _HEIGHT, _WIDTH), "title": {"text": names.of(key), "anchor": "start"}}
     # The charts of a picture share one background.

@@ -99,7 +99,7 @@ def label_layer(labels: Sequence[Point], x: alt.X, y: alt.Y, colour: alt.Color) 
         return []
     base = alt.Chart(alt.InlineData(values=list(labels)))
     text = base.mark_text(fontSize=11, fontWeight="bold", baseline="middle")
-    return [text.encode(x=of_field(x, "x:Q"), y=of_field(y, "y:Q"), text="line:N", color=colour)]
+    return [text.encode(x=of_field(x, "x:Q"), y=of_field(y, "y:Q"), text=alt.Text("line:N"), color=colour)]
 
 
 def of_field(channel: Any, field: str) -> Any:

@@ -146,10 +146,10 @@ def _spec(points: list[Point], bar: list[Point], layout: _Layout) -> dict[str, A
         x=x,
         y=y,
         tooltip=[
-            "node:N",
+            alt.Tooltip("node:N"),
             alt.Tooltip("shown:N", title="value"),
             alt.Tooltip("behind:N", title="behind its class"),
-            "state:N",
+            alt.Tooltip("state:N"),
         ],
     )
     key = alt.Chart(alt.InlineData(values=bar)).encode(x=x, y=y)
@@ -172,7 +172,7 @@ def _cells(base: Any, points: list[Point], layout: _Layout) -> list[Any]:
         slow = base.mark_rect(filled=False, stroke="var(--ink)", strokeWidth=2)
         layers.append(slow.transform_filter("datum.state == 'slow'"))
     if layout.is_named:
-        layers += [base.mark_text(fontSize=10, color="var(--ink)", dy=offset).encode(text=f"{field}:N")
+        layers += [base.mark_text(fontSize=10, color="var(--ink)", dy=offset).encode(text=alt.Text(f"{field}:N"))
                    for field, offset in (("node", -7), ("shown", 7))]  # fmt: skip
     return layers
 
@@ -183,6 +183,6 @@ def _bar_layers(key: Any, layout: _Layout) -> list[Any]:
     unit = key.mark_text(fontSize=10, color="var(--ink)", align="left", dx=-layout.width / 2 + 4)
     return [
         key.mark_rect(color="var(--series-1)").transform_filter("isValid(datum.gap)").encode(_shade(layout)),
-        numbers.encode(text="label:N"),
-        unit.transform_filter("isValid(datum.unit)").encode(text="unit:N"),
+        numbers.encode(text=alt.Text("label:N")),
+        unit.transform_filter("isValid(datum.unit)").encode(text=alt.Text("unit:N")),
     ]

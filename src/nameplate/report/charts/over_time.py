@@ -168,7 +168,7 @@ def _spec_with_events(unit: str, seen: OverTime, series: Series, factor: float) 
         _points(unit),
         alt.Chart(alt.InlineData(values=levels))
         .mark_rule(strokeWidth=2, color="var(--series-3)")
-        .encode(x=x, x2="end:Q", y=y),
+        .encode(x=x, x2=alt.X2("end:Q"), y=y),
         alt.Chart(alt.InlineData(values=rings))
         .mark_point(shape="circle", filled=False, size=130, strokeWidth=1.4, color="var(--ink)")
         .encode(x=x, y=y),
@@ -177,7 +177,7 @@ def _spec_with_events(unit: str, seen: OverTime, series: Series, factor: float) 
         .encode(x=x),
         alt.Chart(alt.InlineData(values=labels))
         .mark_text(align="left", dx=3, fontWeight="bold", color="var(--ink)")
-        .encode(x=x, y=alt.value(_LABEL_Y), text="number:N"),
+        .encode(x=x, y=alt.value(_LABEL_Y), text=alt.Text("number:N")),
     ]
     return definition(alt.layer(*layers), _HEIGHT_WITH_EVENTS)
 
@@ -214,6 +214,10 @@ def _points(unit: str) -> Any:
             y=y,
             shape=alt.Shape("state:N", scale=states, legend=None),
             color=alt.Color("state:N", scale=colours, legend=None),
-            tooltip=[alt.Tooltip("start:Q", title="seconds"), alt.Tooltip("value:Q", title=unit), "state:N"],
+            tooltip=[
+                alt.Tooltip("start:Q", title="seconds"),
+                alt.Tooltip("value:Q", title=unit),
+                alt.Tooltip("state:N"),
+            ],
         )
     )

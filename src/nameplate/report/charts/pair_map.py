@@ -91,12 +91,12 @@ def _spec(points: list[Point], blocks: Sequence[str]) -> dict[str, Any]:
     base = alt.Chart(alt.InlineData(values=points)).encode(
         x=alt.X("column:O", title=None, sort=list(blocks), axis=x_axis),
         y=alt.Y("row:O", title=None, sort=list(blocks), axis=y_axis),
-        tooltip=["row:N", "column:N", alt.Tooltip("shown:N", title="value")],
+        tooltip=[alt.Tooltip("row:N"), alt.Tooltip("column:N"), alt.Tooltip("shown:N", title="value")],
     )
     shade = alt.Scale(type="log" if span > LONG_SPAN else "linear", domain=[min(times), min(times) * span],
                       range=SHADES)  # fmt: skip
     layers = [base.mark_rect(color="var(--series-1)").encode(opacity=alt.Opacity("value:Q", scale=shade, legend=None))]
     if has_values:
-        layers.append(base.mark_text(fontSize=10, color="var(--ink)").encode(text="shown:N"))
+        layers.append(base.mark_text(fontSize=10, color="var(--ink)").encode(text=alt.Text("shown:N")))
         return definition(alt.layer(*layers), alt.Step(HEIGHT), alt.Step(WIDTH))
     return definition(alt.layer(*layers), alt.Step(_SQUARE), alt.Step(_SQUARE))

@@ -180,11 +180,11 @@ def _spec(points: list[Point], names: list[str], order: list[str], titles: tuple
     y = alt.Y("value:Q", title=titles[1], scale=alt.Scale(type="log", domain=domain, nice=False),
               axis=alt.Axis(values=numbers, format="~g"))  # fmt: skip
     shown: list[Any] = [
-        "line:N",
+        alt.Tooltip("line:N"),
         alt.Tooltip("place:N", title=titles[0]),
         alt.Tooltip("value:Q", title=titles[1]),
-        "low:Q",
-        "high:Q",
+        alt.Tooltip("low:Q"),
+        alt.Tooltip("high:Q"),
     ]
     measured = alt.Chart(alt.InlineData(values=points)).encode(x=x, y=y, tooltip=shown if len(names) > 1 else shown[1:])
     layers = lines_with_intervals(measured, names, legend(names), titles[1], is_joined)

@@ -185,9 +185,9 @@ def _spec(points: list[Point], kernels: list[Point], labels: list[str], axes: _A
     layers = [
         base.mark_line(strokeWidth=2).encode(color=colour),
         base.mark_area(opacity=0.16).transform_filter("isValid(datum.low)").encode(
-            y=alt.Y("low:Q", title=title), y2="high:Q", color=colour),
+            y=alt.Y("low:Q", title=title), y2=alt.Y2("high:Q"), color=colour),
         base.mark_point(filled=True, opacity=1, size=110).transform_filter("datum.kind == 'ridge'").encode(
-            color=colour, tooltip=["line:N", alt.Tooltip("intensity:Q", title="FLOP/byte"),
+            color=colour, tooltip=[alt.Tooltip("line:N"), alt.Tooltip("intensity:Q", title="FLOP/byte"),
                                    alt.Tooltip("rate:Q", title=title)]),
         *_label_layers(_line_labels(points, axes.domain), x, y, colour),
         *(_kernel_layers(kernels, x, title) if kernels else []),
@@ -202,12 +202,17 @@ def _label_layers(labels: list[Point], x: alt.X, y: alt.Y, colour: alt.Color) ->
             place = f"{end} {where}"
             if any(label["place"] == place for label in labels):
                 text = base.mark_text(align=side, dx=shift, dy=-lift, fontSize=11, fontWeight="bold")
-                yield text.encode(text="line:N").transform_filter(f"datum.place == '{place}'")
+                yield text.encode(text=alt.Text("line:N")).transform_filter(f"datum.place == '{place}'")
 
 
 def _kernel_layers(kernels: list[Point], x: alt.X, title: str) -> list[Any]:
     base = alt.Chart(alt.InlineData(values=kernels)).encode(x=x, y=alt.Y("measured:Q", title=title))
     marks = base.mark_point(filled=True, opacity=1, size=70, shape="diamond", color="var(--ink)")
     # Right of and below a point, no slope is near: a loop is below its own slope.
-    names = base.mark_text(align="left", dx=7, dy=6, fontSize=11, color="var(--ink)").encode(text="kernel:N")
-    return [marks.encode(tooltip=["kernel:N", "intensity:Q", alt.Tooltip("measured:Q", title=title)]), names]
+    names = base.mark_text(align="left", dx=7, dy=6, fontSize=11, color="var(--ink)").encode(text=alt.Text("kernel:N"))
+    return [
+        marks.encode(
+            tooltip=[alt.Tooltip("kernel:N"), alt.Tooltip("intensity:Q"), alt.Tooltip("measured:Q", title=title)]
+        ),
+        names,
+    ]

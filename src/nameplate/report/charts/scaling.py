@@ -123,11 +123,18 @@ def _spec(points: list[Point], ideal: list[Point], labels: list[str], title: str
     lines = alt.Scale(domain=labels)
     key = legend(labels)
     colour = alt.Color("line:N", scale=lines, legend=None)
-    tooltip = ["line:N", "threads:Q", alt.Tooltip("value:Q", title=title), "low:Q", "high:Q", "state:N"]
+    tooltip = [
+        alt.Tooltip("line:N"),
+        alt.Tooltip("threads:Q"),
+        alt.Tooltip("value:Q", title=title),
+        alt.Tooltip("low:Q"),
+        alt.Tooltip("high:Q"),
+        alt.Tooltip("state:N"),
+    ]
     measured = alt.Chart(alt.InlineData(values=points)).encode(x=x, y=y)
     layers = [
         measured.mark_line().encode(color=colour),
-        measured.mark_rule(strokeWidth=1.5).encode(y=alt.Y("low:Q", title=title), y2="high:Q", color=colour),
+        measured.mark_rule(strokeWidth=1.5).encode(y=alt.Y("low:Q", title=title), y2=alt.Y2("high:Q"), color=colour),
         measured.mark_point(filled=True, size=90, opacity=1).encode(
             alt.Color("line:N", scale=lines, legend=key),
             alt.Shape("line:N", scale=lines, legend=key),
@@ -152,7 +159,7 @@ def _ideal_layers(ideal: list[Point], x: alt.X, y: alt.Y, colour: alt.Color) -> 
     highest = {**max(ideal, key=lambda point: float(point["ideal"])), "name": "ideal"}
     dashed = alt.Chart(alt.InlineData(values=ideal)).mark_line(strokeDash=[4, 4], strokeWidth=1.2)
     word = alt.Chart(alt.InlineData(values=[highest])).mark_text(align="right", dx=-8, fontSize=11, color="var(--ink)")
-    return [dashed.encode(x=x, y=y, color=colour), word.encode(x=x, y=y, text="name:N")]
+    return [dashed.encode(x=x, y=y, color=colour), word.encode(x=x, y=y, text=alt.Text("name:N"))]
 
 
 def _axes(points: list[Point], title: str) -> tuple[alt.X, alt.Y]:

@@ -94,11 +94,11 @@ def _spec(points: Sequence[Point]) -> dict[str, Any]:
     marks = alt.Chart(alt.InlineData(values=list(points))).mark_point(filled=True, size=70, opacity=1)
     drawn = marks.encode(
         x, y, alt.Color("line:N", scale=lines, legend=key), alt.Shape("line:N", scale=lines, legend=key),
-        tooltip=["experiment:N", "line:N", "ratio:Q", "low:Q", "high:Q"],
+        tooltip=[alt.Tooltip(field) for field in ("experiment:N", "line:N", "ratio:Q", "low:Q", "high:Q")],
     )  # fmt: skip
     with_interval = [point for point in points if "low" in point]
     bars = alt.Chart(alt.InlineData(values=with_interval)).mark_rule(strokeWidth=1.5, clip=True).encode(
-        alt.X("low:Q", title="relative to the first run"), y, x2="high:Q",
+        alt.X("low:Q", title="relative to the first run"), y, x2=alt.X2("high:Q"),
         color=alt.Color("line:N", scale=lines, legend=None),
     )  # fmt: skip
     # Vega warns about a layer without points: it has no extent.

@@ -82,7 +82,7 @@ def _marks(study: StudyChart, x: Any) -> list[Any]:
     places = alt.Chart(alt.InlineData(values=[{"x": at, "name": name} for at, name in study.marks])).encode(x=x)
     return [
         places.mark_rule(strokeDash=[2, 3], color="var(--ink)", opacity=0.5),
-        places.mark_text(align="left", dx=3, color="var(--ink)").encode(y=alt.value(_LABEL_Y), text="name:N"),
+        places.mark_text(align="left", dx=3, color="var(--ink)").encode(y=alt.value(_LABEL_Y), text=alt.Text("name:N")),
     ]
 
 

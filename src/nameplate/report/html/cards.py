@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from nameplate import probes
 from nameplate.records.plan_record import Value
@@ -80,24 +81,44 @@ class Card:
         return any(numbered.chart.events is not None for numbered in self.over_time)
 
 
-def make_card(anchor: str, report: Report, results: list[Result], points: int, charts: list[Chart]) -> Card:
+class WholeCharts(NamedTuple):
+    """The charts of a probe that show all of its values, whatever the detail of the page, as ``Card`` names them."""
+
+    curves: list[Chart]
+    along: list[Chart]
+    heat_maps: list[Chart]
+    pair_maps: list[Chart]
+    scaling: list[Chart]
+
+
+def make_card(
+    anchor: str,
+    report: Report,
+    results: list[Result],
+    points: int,
+    charts: list[Chart],
+    kept: dict[str, WholeCharts] | None = None,
+) -> Card:
     """Return the page's content about one probe, and append its charts to ``charts``.
 
     ``anchor`` becomes the ``id`` of the HTML element and must be unique in the page. ``results`` are all results in
     ``report`` of one probe, at least one. ``points`` is the maximum number of samples in a chart over time. ``charts``
-    has the charts of the whole page; the index of each chart in the card is its position in this list.
+    has the charts of the whole page; the index of each chart in the card is its position in this list. ``kept`` has
+    charts of the same results by anchor, which are not drawn again; others are added to it.
     """
+    kept = {} if kept is None else kept
     probe = results[0].summary.probe
-    shown = [result for result in results if not is_derived(result) and not result.is_detail]
+    shown = _shown(results)
     common = common_params(results)
     first = headlines(shown)
-    known = probes.load_probes().get(probe)
     lines = curve_lines(first)
     maps = grids(_without(shown, [result for line in lines for result in line]))
     tables = [table for table in report.tables if table.probe == probe]
     repeated = [table for table in tables if any(holds(grid, table) for grid in maps)]
     is_large = len(first) > MAX_EXPERIMENTS and bool(lines or maps or tables)
-    by_threads = _not_drawn_yet(first, [result for line in lines for result in line] + _by_threads(maps))
+    if anchor not in kept:
+        kept[anchor] = _whole_charts(report, results, lines, maps)
+    whole = kept[anchor]
     return Card(
         anchor=anchor,
         title=title_of(probe),
@@ -113,13 +134,33 @@ def make_card(anchor: str, report: Report, results: list[Result], points: int, c
         n_missing=sum(result.summary.value is None for result in first),
         explanations=[line for line in explanations(report) if line.startswith(f"{probe} ")],
         sources=sources(results, common),
-        curves=placed(curves(lines, level_ends(report.results)), charts),
-        along=placed([*along(shown, known.along if known else ()), *percentiles(results), *ecdf(first)], charts),
-        heat_maps=placed([heat_map(grid) for grid in maps], charts),
-        pair_maps=placed(pair_maps(first, report.machine), charts),
-        scaling=placed(thread_scaling(by_threads, _allowed_cores(report)), charts),
+        curves=placed(whole.curves, charts),
+        along=placed(whole.along, charts),
+        heat_maps=placed(whole.heat_maps, charts),
+        pair_maps=placed(whole.pair_maps, charts),
+        scaling=placed(whole.scaling, charts),
         over_time=placed(_series_charts(_drawn_over_time(first, is_large), common, points), charts),
         no_series=_no_series(len(first)) if is_large else "",
+    )
+
+
+def _shown(results: Sequence[Result]) -> list[Result]:
+    return [result for result in results if not is_derived(result) and not result.is_detail]
+
+
+def _whole_charts(
+    report: Report, results: Sequence[Result], lines: Sequence[list[Result]], maps: Sequence[Grid]
+) -> WholeCharts:
+    shown = _shown(results)
+    first = headlines(shown)
+    known = probes.load_probes().get(results[0].summary.probe)
+    by_threads = _not_drawn_yet(first, [result for line in lines for result in line] + _by_threads(maps))
+    return WholeCharts(
+        curves=curves(lines, level_ends(report.results)),
+        along=[*along(shown, known.along if known else ()), *percentiles(results), *ecdf(first)],
+        heat_maps=[heat_map(grid) for grid in maps],
+        pair_maps=pair_maps(first, report.machine),
+        scaling=thread_scaling(by_threads, _allowed_cores(report)),
     )
 
 

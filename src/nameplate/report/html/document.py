@@ -8,6 +8,7 @@ from pathlib import Path
 from nameplate.records.atomic_write import write_whole
 from nameplate.records.result import Report
 from nameplate.report.aliases import hider_of, without_names
+from nameplate.report.html.cards import WholeCharts
 from nameplate.report.html.judged_tile import make_judged_tile
 from nameplate.report.html.page import Detail, render
 from nameplate.report.judgement import MachineJudgement
@@ -44,8 +45,9 @@ def write_html(
         for report, judgement in zip(reports, judgements or [None] * len(reports), strict=True)
     ]
     limit = QUICK_LIMIT if all(report.run.plan.name == "quick" for report in reports) else SIZE_LIMIT
+    charts: dict[str, WholeCharts] = {}
     for detail in DETAILS:
-        page = render(named, detail, judged).encode()
+        page = render(named, detail, judged, charts).encode()
         if len(page) <= limit:
             break
     write_whole(page, path)

@@ -21,7 +21,7 @@ from nameplate.report.charts.theme import STYLE, THEME
 from nameplate.report.first_screen import FirstScreen, first_screen
 from nameplate.report.format import count
 from nameplate.report.html.area_section import AreaSection, make_area_sections
-from nameplate.report.html.cards import Card, make_card
+from nameplate.report.html.cards import Card, WholeCharts, make_card
 from nameplate.report.html.embed import embedded, packed
 from nameplate.report.html.facts import machine_facts, run_facts
 from nameplate.report.html.judged_tile import HEADINGS as JUDGED_HEADINGS
@@ -101,15 +101,20 @@ class PageSection:
                 yield numbered.index, (part, numbered.chart.title)
 
 
-def render(reports: Sequence[Report], detail: Detail, judged: Sequence[JudgedTile | None] = ()) -> str:
+def render(
+    reports: Sequence[Report],
+    detail: Detail,
+    judged: Sequence[JudgedTile | None] = (),
+    kept: dict[str, WholeCharts] | None = None,
+) -> str:
     """Return the page as HTML text, with one section per run in the order of ``reports``, which has at least one.
 
     The page shows the names in ``reports`` unchanged: pass them through ``without_names`` first if it may be passed on.
-    ``detail`` limits the size of the page. ``judged`` has an item for each report, or none at all. Nothing is
-    written.
+    ``detail`` limits the size of the page. ``judged`` has an item for each report, or none at all. ``kept`` keeps
+    charts for the next call with the same reports, which takes most of the time. Nothing is written.
     """
     charts: list[Chart] = []
-    sections = make_sections(reports, detail, charts, judged)
+    sections = make_sections(reports, detail, charts, judged, kept)
     side_by_side_rows = side_by_side(reports)
     side_by_side_chart = append_side_by_side_chart(side_by_side_rows, charts)
     bundle = chart_bundle()
@@ -135,14 +140,18 @@ def render(reports: Sequence[Report], detail: Detail, judged: Sequence[JudgedTil
 
 
 def make_sections(
-    reports: Sequence[Report], detail: Detail, charts: list[Chart], judged: Sequence[JudgedTile | None] = ()
+    reports: Sequence[Report],
+    detail: Detail,
+    charts: list[Chart],
+    judged: Sequence[JudgedTile | None] = (),
+    kept: dict[str, WholeCharts] | None = None,
 ) -> list[PageSection]:
     """Return the page's content about each run, in order, and append its charts to ``charts``.
 
-    Charts of the same values have the same axes in all sections. ``judged`` is as in ``render``.
+    Charts of the same values have the same axes in all sections. ``judged`` and ``kept`` are as in ``render``.
     """
     sections = [
-        make_section(number, report, detail, charts, tile)
+        make_section(number, report, detail, charts, tile, kept)
         for number, (report, tile) in enumerate(zip(reports, judged or [None] * len(reports), strict=True), start=1)
     ]
     share_axes([place for section in sections for place in section.places()], charts)
@@ -150,20 +159,25 @@ def make_sections(
 
 
 def make_section(
-    number: int, report: Report, detail: Detail, charts: list[Chart], judged: JudgedTile | None = None
+    number: int,
+    report: Report,
+    detail: Detail,
+    charts: list[Chart],
+    judged: JudgedTile | None = None,
+    kept: dict[str, WholeCharts] | None = None,
 ) -> PageSection:
     """Return the page's content about one run, and append its charts to ``charts``.
 
     ``number`` is the run's number in the page, from 1. It appears in the title and in the anchors. ``charts`` has the
     charts of the whole page; the index of each chart in the section is its position in this list. Of ``detail``, only
-    ``points`` is used.
+    ``points`` is used. ``kept`` is as in ``make_card``.
     """
     screen = first_screen(report)
     roofline = make_roofline_card(f"run-{number}-roofline", report, charts)
     nodes = make_node_card(f"run-{number}-nodes", report, charts)
     study = make_study_card(f"run-{number}-study", report, charts)
     cards = [
-        make_card(f"run-{number}-{index}", report, results, detail.points, charts)
+        make_card(f"run-{number}-{index}", report, results, detail.points, charts, kept)
         for index, results in enumerate(_by_probe(report).values(), start=1)
     ]
     return PageSection(
