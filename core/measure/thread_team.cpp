@@ -56,9 +56,8 @@ class ThreadTeam final : public Team {
       : Team(size, placement),
         ready_(oversubscribed()),
         go_(oversubscribed()),
-        finished_(oversubscribed(), kLongSpins),
-        is_bound_(binding == Binding::own_cpu) {
-    if (is_bound_) callers_binding_.emplace(placement.cpu_of(0));
+        finished_(oversubscribed(), kLongSpins) {
+    if (binding == Binding::own_cpu) callers_binding_.emplace(placement.cpu_of(0));
     try {
       for (unsigned worker = 1; worker < size; ++worker) {
         threads_.emplace_back([this, worker, cpu = placement.cpu_of(worker)] { serve(worker, cpu); });
@@ -93,7 +92,7 @@ class ThreadTeam final : public Team {
  private:
   void serve(unsigned worker, unsigned cpu) {
     std::optional<ScopedBinding> binding;
-    if (is_bound_) binding.emplace(cpu);
+    if (callers_binding_) binding.emplace(cpu);
     for (std::uint32_t round = 1;; ++round) {
       ready_.raise();
       go_.wait_until(round);
@@ -111,8 +110,7 @@ class ThreadTeam final : public Team {
   Gate finished_;
   const Function* function_ = nullptr;
   std::uint32_t round_ = 0;
-  bool is_bound_;
-  std::optional<ScopedBinding> callers_binding_;
+  std::optional<ScopedBinding> callers_binding_;  // as for the caller, so for all workers: bound, or not
   std::vector<std::jthread> threads_;
 };
 

@@ -87,7 +87,7 @@ PROBE = Probe(
                        slice_s=0.02, sample_s=0.001, overhead_s=0.25),
     ),
     full=(
-        # To touch the usual arrays takes seconds, of which six rounds of a hundred experiments leave no time.
+        # Arrays of the usual size take seconds to touch, which is too long for six rounds of a hundred experiments.
         ParameterSweep({"op": "read,write,copy", "pattern": "sequential,random", "block": "8,8KiB,8MiB",
                         "threads": "1,2,4,8", "size": "512MiB"}, slice_s=0.1, overhead_s=0.6),
         ParameterSweep({"op": "read,write,copy", "pattern": "sequential,random", "block": "80MB",

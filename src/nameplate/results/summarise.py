@@ -57,7 +57,7 @@ def headline(measurement: Measurement, machine: Machine) -> float | None:
     if probe is None or not measurement.samples:
         return None
     outcome = measurement.outcome
-    resolved = ResolvedExperiment(outcome.params, outcome.facts, machine, outcome.labels)
+    resolved = _resolved(outcome, machine)
     metric = probe.metrics[0]
     samples = [sample for sample in measurement.samples if metric.has_value(resolved, sample)]
     return metric.of_round(resolved, samples) if samples else None
@@ -238,7 +238,7 @@ def _results(
         results[0] = msgspec.structs.replace(
             results[0], remarks=[f"one series of {experiment.slice_s:g} s", *results[0].remarks]
         )
-    resolved = ResolvedExperiment(last.params, last.facts, machine, last.labels)
+    resolved = _resolved(last, machine)
     shown = _with_evidence(results, probe, resolved, with_samples)
     return [msgspec.structs.replace(result, is_series=experiment.interval_s is not None) for result in shown]
 
@@ -277,8 +277,7 @@ def _known_metrics(
     probe: Probe, measurements: Sequence[Measurement], machine: Machine
 ) -> list[tuple[Metric, list[Measurement]]]:
     """Return the metrics that an experiment has, each with the rounds in which it is known, at least one."""
-    last = measurements[-1].outcome
-    resolved = ResolvedExperiment(last.params, last.facts, machine, last.labels)
+    resolved = _resolved(measurements[-1].outcome, machine)
     known = [(metric, _known_rounds(metric, resolved, measurements)) for metric in probe.metrics]
     return [(metric, rounds) for metric, rounds in known if rounds]
 

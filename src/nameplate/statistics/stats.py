@@ -77,7 +77,7 @@ class MergedHistogram(NamedTuple):
     """The operations of one or more histograms by the time that they took.
 
     ``lower_ns`` has the lower bound of each bucket in nanoseconds, ascending. ``up_to`` has the number of operations in
-    it and in all faster buckets. Both are empty without operations.
+    it and in all faster buckets. Both are empty without buckets.
     """
 
     lower_ns: Sequence[int]
