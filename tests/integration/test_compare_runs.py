@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nameplate.command_line import run
-from slowed_runs import slowed
+from slowed_runs import slowed, steady
 
 MEASURE = ["--rounds", "6", "--samples", "5", "--time", "2ms", "--quiet"]
 
@@ -20,25 +20,6 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = folder / "measured.jsonl"
     assert run(["run", "cpu_flops", "mix=fma,div", "threads=1", *MEASURE, "-o", str(path)]) == 0
     return steady(path, folder / "base.jsonl", 1.0)
-
-
-def steady(original: Path, path: Path, factor: float) -> Path:
-    """Write the same run with every sample ``factor`` times as long as the shortest one of its experiment.
-
-    Even three in four samples of a run beside other programs may be disturbed.
-    """
-    records = [json.loads(line) for line in original.read_text().splitlines()]
-    samples = [record for record in records if record["type"] == "sample"]
-    shortest_s: dict[str, float] = {}
-    burst_s = min(record["counters"]["burst_s"] for record in samples)
-    for record in samples:
-        of_work_s = record["elapsed_s"] / record["work"]["flops"]
-        shortest_s[record["id"]] = min(of_work_s, shortest_s.get(record["id"], of_work_s))
-    for record in samples:
-        record["elapsed_s"] = factor * shortest_s[record["id"]] * record["work"]["flops"]
-        record["counters"]["burst_s"] = burst_s
-    path.write_text("".join(json.dumps(record) + "\n" for record in records))
-    return path
 
 
 def compare(*arguments: object) -> int:

@@ -6,7 +6,6 @@ The files that gh would send and receive are in folders: ``artifacts/ID/NAME`` f
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
@@ -23,7 +22,7 @@ from ruamel.yaml import YAML
 
 from nameplate.command_line import run
 from recorded_runs import recorded_file
-from slowed_runs import slowed
+from slowed_runs import slowed, steady
 
 ROOT = Path(__file__).parents[2]
 ACTION = ROOT / "action.yml"
@@ -151,13 +150,7 @@ def measured(tmp_path: Path) -> Path:
     """Return a run with rounds enough for a verdict, which agree: beside other tests they would vary too much."""
     path = tmp_path / "measured.jsonl"
     assert run(["run", "null", "duration=1ms", "--rounds", "6", "--quiet", "-o", str(path)]) == 0
-    records = [json.loads(line) for line in path.read_text().splitlines()]
-    for record in records:
-        if record["type"] == "sample":
-            record["elapsed_s"] = record["repetitions"] * 1.001e-3
-            record["disturbed"] = {"involuntary_switches": 0, "burst_s": 1e-5}
-    path.write_text("".join(json.dumps(record) + "\n" for record in records))
-    return path
+    return steady(path, tmp_path / "steady.jsonl", 1.0)
 
 
 def test_the_first_run_is_kept_and_has_nothing_to_be_compared_with(job: Job) -> None:
@@ -166,7 +159,7 @@ def test_the_first_run_is_kept_and_has_nothing_to_be_compared_with(job: Job) -> 
     assert _comment(job)[0].startswith("**nameplate: no run of `main` to compare with.**")
 
 
-def test_a_comment_has_at_most_forty_lines_and_replaces_an_earlier_comment(job: Job, tmp_path: Path) -> None:
+def test_a_comment_is_limited_to_forty_lines_and_replaces_an_earlier_comment(job: Job, tmp_path: Path) -> None:
     recorded = recorded_file("quick.jsonl", tmp_path)
     _new(job, recorded)
     _base(job, recorded)

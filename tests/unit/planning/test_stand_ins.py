@@ -85,6 +85,6 @@ def test_arrays_in_caches_grow_with_the_cores() -> None:
     [([], "0"), ([0, 2], "0,2"), (range(8), "0,1,2,3,4,5,6,7"), (range(17), "0,2,4,6,8,10,12,14"),
      (range(64), "0,8,16,24,32,40,48,56")],
 )  # fmt: skip
-def test_at_most_eight_nodes_are_measured_from_each_other(indices: Sequence[int], swept: str) -> None:
+def test_no_more_than_eight_nodes_are_measured_from_each_other(indices: Sequence[int], swept: str) -> None:
     nodes = [{"index": index, "cpus": "", "memory_bytes": 1} for index in indices]
     assert stand_ins_of(machine_with(topology={"numa_nodes": nodes}))["nodes"] == swept

@@ -21,7 +21,7 @@ def run_of(*results: Result, quota_cpus: float | None = None) -> Report:
     return msgspec.structs.replace(made, machine=machine_with(made.machine, limits={"cpus": quota_cpus}))
 
 
-def test_only_experiments_with_the_most_threads_count() -> None:
+def test_experiments_with_fewer_threads_than_others_do_not_count() -> None:
     measured = run_of(busy(1.0), busy(1.2, 2), busy(1.3, 2), busy(1.4, 2))
     assert share_of_cpu_time(measured) == pytest.approx(0.65)
 
