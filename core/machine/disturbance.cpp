@@ -8,6 +8,7 @@
 #include <charconv>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace nameplate {
 
@@ -79,8 +80,9 @@ std::optional<T> minus(const std::optional<T>& after, const std::optional<T>& be
 
 }  // namespace
 
-DisturbanceReader::DisturbanceReader(const Root& root, const Limits& limits)
-    : root_(root),
+DisturbanceReader::DisturbanceReader(const Root& root, const Limits& limits, Now now)
+    : now_(std::move(now)),
+      root_(root),
       stat_(root.open("/proc/stat")),
       cpu_stat_(limits.cpu_stat_path.empty() ? Descriptor() : root.open(limits.cpu_stat_path)),
       thermal_paths_(find_thermal_paths(root)) {}
@@ -88,14 +90,14 @@ DisturbanceReader::DisturbanceReader(const Root& root, const Limits& limits)
 Disturbance DisturbanceReader::read() {
   constexpr int kTimesItsCost = 100;
   constexpr auto kShortest = std::chrono::milliseconds(1);
-  const Time::time_point begin = Time::now();
+  const Time begin = now_();
   counts_ = read_files();
-  const Time::time_point end = Time::now();
+  const Time end = now_();
   due_ = end + std::max<Time::duration>(kTimesItsCost * (end - begin), kShortest);
   return with_usage();
 }
 
-Disturbance DisturbanceReader::read_if_due() { return Time::now() < due_ ? with_usage() : read(); }
+Disturbance DisturbanceReader::read_if_due() { return now_() < due_ ? with_usage() : read(); }
 
 Disturbance DisturbanceReader::with_usage() const {
   rusage usage{};

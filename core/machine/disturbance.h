@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -32,7 +33,11 @@ struct Disturbance {
 // each time: a large machine has more of them than a process may have open.
 class DisturbanceReader {
  public:
-  DisturbanceReader(const Root& root, const Limits& limits);
+  using Time = std::chrono::steady_clock::time_point;
+  using Now = std::function<Time()>;
+
+  // `now` tells the time by which files are due.
+  DisturbanceReader(const Root& root, const Limits& limits, Now now = std::chrono::steady_clock::now);
 
   // Reads everything anew.
   Disturbance read();
@@ -42,13 +47,12 @@ class DisturbanceReader {
   Disturbance read_if_due();
 
  private:
-  using Time = std::chrono::steady_clock;
-
   SystemCounts read_files() const;
   Disturbance with_usage() const;
 
+  Now now_;
   SystemCounts counts_;
-  Time::time_point due_;
+  Time due_;
   Root root_;
   Descriptor stat_;
   Descriptor cpu_stat_;

@@ -1,5 +1,7 @@
 #include "machine/disturbance.h"
 
+#include <chrono>
+
 #include "tests/machine/fake_root.h"
 
 namespace nameplate {
@@ -23,21 +25,43 @@ TEST_F(FakeRoot, DisturbancesAreThoseOfTheFilesAtEachReading) {
   EXPECT_EQ(difference.system.thermal_throttled, 5);
 }
 
-TEST_F(FakeRoot, TheFilesAreLeftAloneUntilTheyAreDue) {
+// Each reading of the clock takes `step`.
+struct SteppingClock {
+  DisturbanceReader::Time time;
+  std::chrono::microseconds step{0};
+
+  DisturbanceReader::Now now() {
+    return [this] { return time += step; };
+  }
+};
+
+TEST_F(FakeRoot, TheFilesAreLeftAloneUntilAMillisecondHasPassed) {
   put("/proc/stat", "cpu  1 2 3 4 5 6 7 800 9 10\n");
-  DisturbanceReader reader(root(), {});
+  SteppingClock clock;
+  DisturbanceReader reader(root(), {}, clock.now());
   const Disturbance first = reader.read();
   put("/proc/stat", "cpu  1 2 3 4 5 6 7 850 9 10\n");
+  clock.time += std::chrono::microseconds(999);
+  EXPECT_DOUBLE_EQ(*(reader.read_if_due() - first).system.steal_s, 0);
   EXPECT_DOUBLE_EQ(*(reader.read() - first).system.steal_s, 0.5);  // read() does not wait
   put("/proc/stat", "cpu  1 2 3 4 5 6 7 900 9 10\n");
-  bool was_left_alone = false;
-  Disturbance difference;
-  do {
-    difference = reader.read_if_due() - first;
-    was_left_alone = was_left_alone || *difference.system.steal_s < 1.0;
-  } while (*difference.system.steal_s < 1.0);
-  EXPECT_TRUE(was_left_alone);
-  EXPECT_DOUBLE_EQ(*difference.system.steal_s, 1.0);
+  clock.time += std::chrono::microseconds(999);
+  EXPECT_DOUBLE_EQ(*(reader.read_if_due() - first).system.steal_s, 0.5);
+  clock.time += std::chrono::microseconds(1);
+  EXPECT_DOUBLE_EQ(*(reader.read_if_due() - first).system.steal_s, 1);
+}
+
+TEST_F(FakeRoot, FilesThatTakeLongToReadAreDueAfterAHundredTimesAsLong) {
+  put("/proc/stat", "cpu  1 2 3 4 5 6 7 800 9 10\n");
+  SteppingClock clock{.time = {}, .step = std::chrono::microseconds(50)};
+  DisturbanceReader reader(root(), {}, clock.now());
+  const Disturbance first = reader.read();
+  put("/proc/stat", "cpu  1 2 3 4 5 6 7 900 9 10\n");
+  clock.step = {};
+  clock.time += std::chrono::microseconds(4999);
+  EXPECT_DOUBLE_EQ(*(reader.read_if_due() - first).system.steal_s, 0);
+  clock.time += std::chrono::microseconds(1);
+  EXPECT_DOUBLE_EQ(*(reader.read_if_due() - first).system.steal_s, 1);
 }
 
 TEST_F(FakeRoot, WithoutTheFilesNothingIsKnownOfADisturbance) {
