@@ -8,8 +8,7 @@ from pathlib import Path
 from nameplate.errors import FileError, UsageError
 from nameplate.records.inputs import read_head
 from nameplate.records.result import Report
-from nameplate.results.run_file import read_run
-from nameplate.results.summarise import summarise
+from nameplate.results.cached_report import report_of
 from nameplate.tools.imported_run import read_imported
 
 _BEGINNING = b'{"type":'
@@ -47,8 +46,8 @@ def _runs_in(path: Path) -> list[Report]:
         return read_embedded(path)
     if path.is_dir():
         newest = _newest_run(path)
-        return [summarise(read_run(newest)) if newest else read_imported(path)]
-    return [summarise(read_run(path)) if _may_be_run_file(path) else read_imported(path)]
+        return [report_of(newest) if newest else read_imported(path)]
+    return [report_of(path) if _may_be_run_file(path) else read_imported(path)]
 
 
 def _newest_run(folder: Path) -> Path | None:

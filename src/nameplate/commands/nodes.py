@@ -28,8 +28,7 @@ from nameplate.records.run_writer import RunWriter
 from nameplate.report.optional_packages import check_report_packages
 from nameplate.report.terminal.nodes import print_findings, print_nodes, slow_nodes
 from nameplate.report.terminal.progress import make_progress
-from nameplate.results.run_file import read_run
-from nameplate.results.summarise import summarise
+from nameplate.results.cached_report import report_of
 
 _FOUND_SLOW = 1
 
@@ -90,7 +89,7 @@ def _view(path: Path) -> tuple[Nodes, Run | None]:
         from nameplate.results.node_values import judged_stream  # noqa: PLC0415 (scipy takes a tenth of a second to import)
 
         return judged_stream(read_stream_run(path)), None
-    report = summarise(read_run(path))
+    report = report_of(path)
     if report.nodes is None:
         raise UsageError(
             f"{path} has no values of several nodes: measure them with "

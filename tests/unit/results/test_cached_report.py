@@ -1,0 +1,155 @@
+"""Results that are kept in the user's cache."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from nameplate.errors import FileError, ReadError
+from nameplate.report.exports.json import export
+from nameplate.results import cached_report
+from nameplate.results.cached_report import keep_report, report_of
+from nameplate.results.run_file import RunFile, read_run
+from nameplate.results.summarise import summarise
+from recorded_runs import RUNS, recorded_file
+
+KINDS = [path.name.removesuffix(".jsonl.xz") for path in RUNS]
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Use an empty cache, also for small files, and return the folder of the results in it."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(cached_report, "_MIN_BYTES", 0)
+    return tmp_path / "cache" / "nameplate" / "results"
+
+
+@pytest.fixture
+def summarised(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return the files that were summarised since."""
+    files: list[str] = []
+
+    def summarise_noted(file: RunFile) -> object:
+        files.append(file.path)
+        return summarise(file)
+
+    monkeypatch.setattr(cached_report, "summarise", summarise_noted)
+    return files
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    return recorded_file("quick.jsonl", tmp_path)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.usefixtures("cache")
+def test_kept_results_equal_those_of_the_run_file(kind: str, tmp_path: Path, summarised: list[str]) -> None:
+    path = recorded_file(f"{kind}.jsonl", tmp_path)
+    first, second = report_of(path), report_of(path)
+    assert len(summarised) == (2 if first.truncated else 1)
+    assert second == first == summarise(read_run(path))
+    assert export(second) == export(first)
+
+
+@pytest.mark.usefixtures("cache")
+def test_a_file_with_another_content_has_other_results(run: Path, summarised: list[str]) -> None:
+    before = report_of(run)
+    run.write_bytes(run.read_bytes().replace(b'"hostname":"', b'"hostname":"another-'))
+    after = report_of(run)
+    assert before.machine
+    assert after.machine
+    assert after.machine.hostname == f"another-{before.machine.hostname}"
+    assert len(summarised) == 2
+
+
+@pytest.mark.usefixtures("cache")
+def test_the_same_content_has_the_same_results_under_another_name(run: Path, summarised: list[str]) -> None:
+    first = report_of(run)
+    assert report_of(run.rename(run.with_name("another.jsonl"))) == first
+    assert len(summarised) == 1
+
+
+@pytest.mark.usefixtures("cache")
+def test_other_code_computes_its_own(run: Path, summarised: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    report_of(run)
+    monkeypatch.setattr(cached_report, "code_fingerprint", lambda: "other code")
+    report_of(run)
+    assert len(summarised) == 2
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    [lambda _: b"", lambda whole: whole[: len(whole) // 2], lambda whole: whole[:-9] + bytes(9), lambda _: b"a" * 99],
+)
+def test_a_damaged_one_is_computed_again(
+    run: Path, cache: Path, summarised: list[str], damaged: Callable[[bytes], bytes]
+) -> None:
+    whole = report_of(run)
+    (file,) = cache.iterdir()
+    file.write_bytes(damaged(file.read_bytes()))
+    assert report_of(run) == whole
+    assert len(summarised) == 2
+    assert report_of(run) == whole
+    assert len(summarised) == 2
+
+
+def test_an_incomplete_run_is_not_kept(run: Path, cache: Path) -> None:
+    lines = run.read_bytes().splitlines(keepends=True)
+    run.write_bytes(b"".join(line for line in lines if not line.startswith((b'{"type":"stop"', b'{"type":"figures"'))))
+    assert report_of(run).truncated
+    assert not cache.exists()
+
+
+def test_a_small_file_is_not_kept(run: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cached_report, "_MIN_BYTES", run.stat().st_size + 1)
+    report_of(run)
+    assert not cache.exists()
+
+
+def test_a_file_that_is_written_meanwhile_is_not_kept(run: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def read_while_written(path: Path) -> RunFile:
+        file = read_run(path)
+        run.write_bytes(run.read_bytes() + b'{"type":"figures"}\n')
+        return file
+
+    monkeypatch.setattr(cached_report, "read_run", read_while_written)
+    report_of(run)
+    assert not cache.exists()
+
+
+@pytest.mark.usefixtures("cache")
+def test_results_of_a_run_that_just_ended_are_found(run: Path, summarised: list[str]) -> None:
+    report = summarise(read_run(run))
+    keep_report(run, report)
+    assert report_of(run) == report
+    assert not summarised
+
+
+def test_without_a_cache_results_are_computed_each_time(
+    run: Path, cache: Path, summarised: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(run))
+    assert report_of(run) == report_of(run)
+    assert len(summarised) == 2
+    assert not cache.exists()
+
+
+def test_only_the_last_ones_are_kept(run: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cached_report, "_MAX_KEPT", 2)
+    report = summarise(read_run(run))
+    for number in range(4):
+        run.write_bytes(run.read_bytes() + b"\n" * number)
+        keep_report(run, report)
+    assert len(list(cache.iterdir())) == 2
+
+
+@pytest.mark.usefixtures("cache")
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ReadError, match=r"cannot read .*/missing.jsonl: No such file or directory"):
+        report_of(tmp_path / "missing.jsonl")
+    (tmp_path / "log.jsonl").write_text('{"some": "log"}\n')
+    with pytest.raises(FileError, match="line 1 is not a nameplate record"):
+        report_of(tmp_path / "log.jsonl")
