@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import os
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -40,6 +41,9 @@ _MAX_LINE_BYTES = 64 << 20
 _CHUNK = 1 << 20
 # Readers of the records skip the digest, so that a damaged one does not matter.
 _DIGEST = b'{"type":"figures"'
+
+# Not after the first line, or only as the last one.
+_UNUSUAL = {Run, Digest}
 
 _decoder = msgspec.json.Decoder(FileRecord | Digest)
 _digest_decoder = msgspec.json.Decoder(Digest)
@@ -186,11 +190,11 @@ def read_beginning(path: Path) -> tuple[Run, Machine | None]:
     run: Run | None = None
     try:
         with open_input(path) as file:
-            for line in _records(path, file):
-                if isinstance(line.record, Run):
-                    run = line.record
-                if run and isinstance(line.record, Header):
-                    return run, line.record.machine
+            for record in chain.from_iterable(block.records for block in _blocks(path, file)):
+                if isinstance(record, Run):
+                    run = record
+                if run and isinstance(record, Header):
+                    return run, record.machine
     except OSError as error:
         raise ReadError(f"cannot read {path}: {error.strerror}") from None
     if run is None:
@@ -198,31 +202,70 @@ def read_beginning(path: Path) -> tuple[Run, Machine | None]:
     return run, None
 
 
-class _Line(NamedTuple):
-    """A record with its line number and the offset of the end of its line."""
+class _Block(NamedTuple):
+    """Records in neighbouring lines: the number of the first line, the offset of the end of the last, the records."""
 
     number: int
     end: int
-    record: FileRecord | Digest
+    records: Sequence[FileRecord | Digest]
 
 
-def _records(path: Path, file: IO[bytes]) -> Iterator[_Line]:
-    """Yield the checked records. A last line without a newline, which a kill leaves behind, is ignored."""
-    offset = 0
-    for number, line in enumerate(iter(lambda: file.readline(_MAX_LINE_BYTES + 1), b""), start=1):
+def _blocks(path: Path, file: IO[bytes]) -> Iterator[_Block]:
+    """Yield the checked records. A last line without a newline, which a kill leaves behind, is ignored.
+
+    A large block of lines is decoded at once if nothing in it needs a closer look, otherwise line by line.
+    """
+    offset, number, one_by_one = 0, 1, 0
+    while True:
+        if number > 1 and offset >= one_by_one:
+            lines = _next_lines(file)
+            records = _decode_lines(lines)
+            one_by_one = offset + len(lines)
+            file.seek(one_by_one if records else offset)
+            if records:
+                offset = one_by_one
+                yield _Block(number, offset, records)
+                number += len(records)
+                continue
+        line = file.readline(_MAX_LINE_BYTES + 1)
         if number > 1 and line.startswith(_DIGEST):
             offset += len(line) + _skip_line(file, line)
-            continue
-        if len(line) > _MAX_LINE_BYTES:
-            raise FileError(f"{path}: line {number} is longer than any record: more than {_MAX_LINE_BYTES >> 20} MiB")
-        if not line.endswith(b"\n"):
-            if number == 1:
-                raise FileError(f"{path}: line 1 is not a nameplate record: this is not a run file")
+        elif _is_whole(path, number, line):
+            offset += len(line)
+            yield _Block(number, offset, [_decode(path, number, line)])
+        else:
             return
-        offset += len(line)
-        if number == 1:
-            _check_first(path, line)
-        yield _Line(number, offset, _decode(path, number, line))
+        number += 1
+
+
+def _next_lines(file: IO[bytes]) -> bytes:
+    """Return up to 1 MiB of whole lines before the next digest, b"" if there is none. More may have been read."""
+    part = file.read(_CHUNK)
+    digest = (b"\n" + part).find(b"\n" + _DIGEST)
+    return part[: digest if digest >= 0 else part.rfind(b"\n") + 1]
+
+
+def _is_whole(path: Path, number: int, line: bytes) -> bool:
+    """Return whether a line is complete; a file without a line is not. Raises FileError if it cannot be a record."""
+    if len(line) > _MAX_LINE_BYTES:
+        raise FileError(f"{path}: line {number} is longer than any record: more than {_MAX_LINE_BYTES >> 20} MiB")
+    if number > 1 or not line:
+        return line.endswith(b"\n")
+    if not line.endswith(b"\n"):
+        raise FileError(f"{path}: line 1 is not a nameplate record: this is not a run file")
+    _check_first(path, line)
+    return True
+
+
+def _decode_lines(lines: bytes) -> list[FileRecord | Digest]:
+    """Return the records of lines; none if there is no line, or if a line must be decoded on its own."""
+    try:
+        # Characters that clean_json replaces are found in the lines together, too, but it takes a single document.
+        records = _decoder.decode_lines(lines) if clean_json(lines) is lines else []
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return []
+    is_usual = len(records) == lines.count(b"\n") and _UNUSUAL.isdisjoint(map(type, records))
+    return records if is_usual else []
 
 
 def _decode(path: Path, number: int, line: bytes) -> FileRecord | Digest:
@@ -278,10 +321,12 @@ class _Assembler:
         self._lost = 0
 
     def add(self, line: int, record: FileRecord) -> None:
+        if isinstance(record, Sample):  # nearly all are
+            self._stop = None
+            self._pending.append((line, record))
+            return
         self._stop = record if isinstance(record, Stop) else None
         match record:
-            case Sample():  # the most frequent one
-                self._pending.append((line, record))
             case Run():
                 if self._run is not None:
                     raise FileError(
@@ -351,8 +396,9 @@ class _Assembler:
 def _assemble(path: Path, file: IO[bytes]) -> RunFile:
     assembler = _Assembler(path)
     end = 0
-    for line in _records(path, file):
-        if not isinstance(line.record, Digest):  # another program may write it in a form that is not skipped above
-            assembler.add(line.number, line.record)
-            end = line.end
+    for block in _blocks(path, file):
+        for number, record in enumerate(block.records, start=block.number):
+            if not isinstance(record, Digest):  # another program may write it in a form that is not skipped above
+                assembler.add(number, record)
+                end = block.end
     return assembler.result(end)

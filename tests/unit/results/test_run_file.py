@@ -15,7 +15,9 @@ from nameplate.errors import FileError
 from nameplate.records.plan_record import Experiment, Value
 from nameplate.records.run_record import FileRecord, Stop
 from nameplate.records.run_writer import RunWriter
+from nameplate.results import run_file
 from nameplate.results.run_file import read_digest, read_run
+from recorded_runs import RUNS, recorded_file
 from run_samples import header, outcome, plan, run, sample
 
 STOP = Stop(reasons={"a": "rounds"}, elapsed_s=1.0, interrupted=False)
@@ -118,6 +120,44 @@ def test_a_damaged_line_is_named(tmp_path: Path) -> None:
     path.write_bytes(b"".join([*lines[:2], lines[2].replace(b'"elapsed_s":0.01', b'"elapsed_s":"x"'), *lines[3:]]))
     with pytest.raises(FileError, match=r"x\.jsonl: line 3 is not a nameplate record: .*elapsed_s"):
         read_run(path)
+
+
+@pytest.mark.parametrize("kind", [path.name.removesuffix(".jsonl.xz") for path in RUNS])
+@pytest.mark.parametrize("chunk", [1, 3000, 1 << 20])
+def test_a_file_reads_the_same_by_line_and_in_blocks_of_any_size(
+    kind: str, chunk: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = recorded_file(f"{kind}.jsonl", tmp_path)
+    monkeypatch.setattr(run_file, "_decode_lines", lambda _: [])
+    by_line = read_run(path)
+    monkeypatch.undo()
+    monkeypatch.setattr(run_file, "_CHUNK", chunk)
+    assert read_run(path) == by_line
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        pytest.param(b"\n", "line 5 is not a nameplate record: Input data was truncated", id="blank line"),
+        pytest.param(b'{"type":"stop",\n', "line 5 is not a nameplate record: Input data", id="record in two lines"),
+        pytest.param(b'{"type":"stop"}{"type":"stop"}\n', "line 5 is not a nameplate record", id="two in a line"),
+        pytest.param(b'{"type":"new"}\n', "line 5 is not a nameplate record: Invalid value 'new'", id="unknown type"),
+        pytest.param(b'{"type":"sample","\xff":0}\n', "line 5 is not a nameplate record", id="not UTF-8"),
+    ],
+)
+def test_a_wrong_line_within_a_block_is_named(tmp_path: Path, wrong: bytes, message: str) -> None:
+    path = write(tmp_path / "x.jsonl", records())
+    *lines, last = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join([*lines, wrong, last]))
+    with pytest.raises(FileError, match=message):
+        read_run(path)
+
+
+def test_control_characters_within_a_block_are_replaced(tmp_path: Path) -> None:
+    named = replace(sample("a", round_number=1), counters={**sample("a").counters, "\x1b[31m": 1.0})
+    path = write(tmp_path / "x.jsonl", [*records()[:2], named, *records()[3:]])
+    (measurement,) = read_run(path).measurements
+    assert "\N{REPLACEMENT CHARACTER}[31m" in measurement.samples[0].counters
 
 
 DIGEST = b'{"type":"figures","by":"x","crc32":1,"started":"","machine":"","plan":"","values":[]}\n'
