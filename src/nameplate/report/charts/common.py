@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -86,6 +86,15 @@ def rounded(value: float) -> float:
     return float(f"{value:.{_SIGNIFICANT}g}")
 
 
+def chart_of(points: Iterable[Mapping[str, Any]]) -> alt.Chart:
+    """Return an Altair chart of points without marks; each point has its values by field.
+
+    Altair copies a chart whenever it is combined with another one, with each point of a list, but without those of a
+    tuple.
+    """
+    return alt.Chart(alt.InlineData(values=tuple(points)))
+
+
 def definition(chart: Any, height: int | alt.Step, width: str | int | alt.Step = "container") -> dict[str, Any]:
     """Return the Vega-Lite definition of an Altair chart as the page's script draws it, with a transparent background.
 
@@ -102,6 +111,8 @@ def definition(chart: Any, height: int | alt.Step, width: str | int | alt.Step =
     for layer in made.get("layer", []):
         if layer.get("data") == _NO_DATA:
             del layer["data"]
+    if "datasets" in made:
+        made["datasets"] = {name: list(points) for name, points in made["datasets"].items()}
     return made
 
 

@@ -15,6 +15,7 @@ from nameplate.report.charts.common import (
     DOTS,
     Chart,
     Point,
+    chart_of,
     chunks,
     definition,
     interval_of,
@@ -208,9 +209,7 @@ def _spec(
         alt.Tooltip("low:Q"),
         alt.Tooltip("high:Q"),
     ]
-    measured = alt.Chart(alt.InlineData(values=points)).encode(
-        x=x, y=y, tooltip=shown if len(labels) > 1 else shown[1:]
-    )
+    measured = chart_of(points).encode(x=x, y=y, tooltip=shown if len(labels) > 1 else shown[1:])
     layers = [
         *_ends_marked(marks),
         *_listed_marked(_listed(ends, sizes)),
@@ -267,7 +266,7 @@ def _listed_marked(listed: Sequence[Point]) -> list[Any]:
     """Return the layer of the listed sizes."""
     if not listed:
         return []
-    rule = alt.Chart(alt.InlineData(values=list(listed))).mark_rule(strokeDash=DOTS, strokeWidth=1.5)
+    rule = chart_of(listed).mark_rule(strokeDash=DOTS, strokeWidth=1.5)
     return [rule.encode(x=alt.X("listed:Q"), tooltip=[alt.Tooltip("name:N"), alt.Tooltip("listed:Q")])]
 
 
@@ -275,7 +274,7 @@ def _ends_marked(marks: Sequence[Point]) -> list[Any]:
     """Return the layers of the ends: interval as a band, end as a line, label above."""
     if not marks:
         return []
-    base = alt.Chart(alt.InlineData(values=list(marks)))
+    base = chart_of(marks)
     names = base.mark_text(fontSize=11, color="var(--ink)", baseline="bottom")
     return [
         base.mark_rect(opacity=0.14, color="var(--faint)").encode(x=alt.X("from:Q"), x2=alt.X2("to:Q")),

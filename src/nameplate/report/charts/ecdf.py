@@ -8,7 +8,17 @@ import altair as alt
 
 from nameplate.probes.shared.grid import labels
 from nameplate.records.result import Result
-from nameplate.report.charts.common import HEIGHT, Chart, Point, chunks, definition, legend, log_axis, rounded
+from nameplate.report.charts.common import (
+    HEIGHT,
+    Chart,
+    Point,
+    chart_of,
+    chunks,
+    definition,
+    legend,
+    log_axis,
+    rounded,
+)
 from nameplate.report.format import scale
 from nameplate.report.repeat_commands import repeat_commands
 
@@ -49,7 +59,7 @@ def _chart(title: str, lines: Sequence[tuple[str, Result]]) -> Chart:
     heading = f"time ({unit})"
     names = [label for label, _ in lines]
     shown = [alt.Tooltip("line:N"), alt.Tooltip("time:Q", title=heading), alt.Tooltip("share:Q", format=".1%")]
-    drawn = alt.Chart(alt.InlineData(values=points)).mark_line(strokeWidth=1.6, interpolate="step-after").encode(
+    drawn = chart_of(points).mark_line(strokeWidth=1.6, interpolate="step-after").encode(
         alt.X("time:Q", title=heading, scale=alt.Scale(type="log", domain=domain, nice=False),
               axis=alt.Axis(values=numbers, format="~g")),
         alt.Y("share:Q", title="share of operations", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%")),

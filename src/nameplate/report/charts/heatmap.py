@@ -8,7 +8,7 @@ import altair as alt
 
 from nameplate.records.plan_record import Value
 from nameplate.records.result import Result
-from nameplate.report.charts.common import Chart, Point, definition
+from nameplate.report.charts.common import Chart, Point, chart_of, definition
 from nameplate.report.charts.grids import Grid
 from nameplate.report.format import interval_text, parameters, quantity
 from nameplate.report.repeat_commands import sweep_command
@@ -81,7 +81,7 @@ def _spec(grid: Grid, points: list[Point]) -> dict[str, Any]:
     columns = [_head(grid.columns, v) for v in sorted({column for _, column in grid.cells}, key=float)]
     x_axis = alt.Axis(orient="top", labelAngle=0, ticks=False, domain=False, labelOverlap=False)
     y_axis = alt.Axis(ticks=False, domain=False, labelOverlap=False)
-    base = alt.Chart(alt.InlineData(values=points)).encode(
+    base = chart_of(points).encode(
         x=alt.X("column:O", title=grid.columns, sort=columns, axis=x_axis),
         y=alt.Y("row:O", title=grid.rows, sort=rows, axis=y_axis),
         tooltip=[alt.Tooltip("row:N", title=grid.rows), alt.Tooltip("column:N", title=grid.columns),

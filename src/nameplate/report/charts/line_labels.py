@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import altair as alt
 
-from nameplate.report.charts.common import Point
+from nameplate.report.charts.common import Point, chart_of
 
 # A position in pixels, from the lower left corner.
 _Position: TypeAlias = tuple[float, float]
@@ -97,7 +97,7 @@ def label_layer(labels: Sequence[Point], x: alt.X, y: alt.Y, colour: alt.Color) 
     """
     if not labels:
         return []
-    base = alt.Chart(alt.InlineData(values=list(labels)))
+    base = chart_of(labels)
     text = base.mark_text(fontSize=11, fontWeight="bold", baseline="middle")
     return [text.encode(x=of_field(x, "x:Q"), y=of_field(y, "y:Q"), text=alt.Text("line:N"), color=colour)]
 

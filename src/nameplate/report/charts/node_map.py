@@ -11,7 +11,7 @@ import altair as alt
 
 from nameplate.records.result import NodeMetric, Nodes
 from nameplate.report.charts.colour_bar import LETTER, colour_bar
-from nameplate.report.charts.common import Chart, Point, definition, rounded
+from nameplate.report.charts.common import Chart, Point, chart_of, definition, rounded
 from nameplate.report.charts.heatmap import SHADES
 from nameplate.report.format import count, quantity, share
 from nameplate.report.node_values import behind, class_medians
@@ -142,7 +142,7 @@ def _spec(points: list[Point], bar: list[Point], layout: _Layout) -> dict[str, A
     across = max(layout.in_row, 1 + max(int(point["x"]) for point in bar))
     x = alt.X("x:O", axis=None, scale=alt.Scale(domain=list(range(across))))
     y = alt.Y("y:O", axis=None, scale=alt.Scale(domain=list(range(1 + int(bar[0]["y"])))))
-    base = alt.Chart(alt.InlineData(values=points)).encode(
+    base = chart_of(points).encode(
         x=x,
         y=y,
         tooltip=[
@@ -152,7 +152,7 @@ def _spec(points: list[Point], bar: list[Point], layout: _Layout) -> dict[str, A
             alt.Tooltip("state:N"),
         ],
     )
-    key = alt.Chart(alt.InlineData(values=bar)).encode(x=x, y=y)
+    key = chart_of(bar).encode(x=x, y=y)
     layers = [*_cells(base, points, layout), *_bar_layers(key, layout)]
     return definition(alt.layer(*layers), alt.Step(layout.height), alt.Step(layout.width))
 

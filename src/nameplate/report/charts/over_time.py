@@ -9,7 +9,7 @@ import altair as alt
 
 from nameplate.records.result import Result, Series
 from nameplate.records.series_events import Event, OverTime
-from nameplate.report.charts.common import Chart, Point, definition, rounded
+from nameplate.report.charts.common import Chart, Point, chart_of, definition, rounded
 from nameplate.report.event_words import cause, happening
 from nameplate.report.format import parameters, quantity, scale
 from nameplate.report.repeat_commands import repeat_command
@@ -166,16 +166,12 @@ def _spec_with_events(unit: str, seen: OverTime, series: Series, factor: float) 
     x, y = _axes(unit)
     layers = [
         _points(unit),
-        alt.Chart(alt.InlineData(values=levels))
-        .mark_rule(strokeWidth=2, color="var(--series-3)")
-        .encode(x=x, x2=alt.X2("end:Q"), y=y),
-        alt.Chart(alt.InlineData(values=rings))
+        chart_of(levels).mark_rule(strokeWidth=2, color="var(--series-3)").encode(x=x, x2=alt.X2("end:Q"), y=y),
+        chart_of(rings)
         .mark_point(shape="circle", filled=False, size=130, strokeWidth=1.4, color="var(--ink)")
         .encode(x=x, y=y),
-        alt.Chart(alt.InlineData(values=labels))
-        .mark_rule(strokeDash=[2, 3], color="var(--ink)", opacity=0.5)
-        .encode(x=x),
-        alt.Chart(alt.InlineData(values=labels))
+        chart_of(labels).mark_rule(strokeDash=[2, 3], color="var(--ink)", opacity=0.5).encode(x=x),
+        chart_of(labels)
         .mark_text(align="left", dx=3, fontWeight="bold", color="var(--ink)")
         .encode(x=x, y=alt.value(_LABEL_Y), text=alt.Text("number:N")),
     ]

@@ -12,7 +12,7 @@ from nameplate.probes.shared.job import party_names
 from nameplate.probes.shared.pair_matrix import message_metric, message_metric_name, pairs_of, parties_of
 from nameplate.records.machine_record import Machine
 from nameplate.records.result import Result
-from nameplate.report.charts.common import Chart, Point, definition, rounded
+from nameplate.report.charts.common import Chart, Point, chart_of, definition, rounded
 from nameplate.report.charts.heatmap import HEIGHT, LONG_SPAN, SHADES, WIDTH
 from nameplate.report.format import parameters, quantity
 from nameplate.report.repeat_commands import repeat_command
@@ -88,7 +88,7 @@ def _spec(points: list[Point], blocks: Sequence[str]) -> dict[str, Any]:
     x_axis = alt.Axis(orient="top", labelAngle=0 if has_values else -90, labelLimit=WIDTH if has_values else
                       _LABEL_LIMIT, ticks=False, domain=False)  # fmt: skip
     y_axis = alt.Axis(labelLimit=_LABEL_LIMIT, ticks=False, domain=False)
-    base = alt.Chart(alt.InlineData(values=points)).encode(
+    base = chart_of(points).encode(
         x=alt.X("column:O", title=None, sort=list(blocks), axis=x_axis),
         y=alt.Y("row:O", title=None, sort=list(blocks), axis=y_axis),
         tooltip=[alt.Tooltip("row:N"), alt.Tooltip("column:N"), alt.Tooltip("shown:N", title="value")],

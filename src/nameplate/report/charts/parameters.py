@@ -16,6 +16,7 @@ from nameplate.report.charts.common import (
     HEIGHT,
     Chart,
     Point,
+    chart_of,
     chunks,
     definition,
     interval_of,
@@ -186,6 +187,6 @@ def _spec(points: list[Point], names: list[str], order: list[str], titles: tuple
         alt.Tooltip("low:Q"),
         alt.Tooltip("high:Q"),
     ]
-    measured = alt.Chart(alt.InlineData(values=points)).encode(x=x, y=y, tooltip=shown if len(names) > 1 else shown[1:])
+    measured = chart_of(points).encode(x=x, y=y, tooltip=shown if len(names) > 1 else shown[1:])
     layers = lines_with_intervals(measured, names, legend(names), titles[1], is_joined)
     return definition(alt.layer(*layers).resolve_scale(color="independent", shape="independent"), HEIGHT)

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import altair as alt
 
 from nameplate.records.result import Quantity
-from nameplate.report.charts.common import Chart, Point, definition, log_axis, rounded, tick_labels
+from nameplate.report.charts.common import Chart, Point, chart_of, definition, log_axis, rounded, tick_labels
 from nameplate.report.charts.line_labels import of_field
 from nameplate.report.format import count, quantity, scale
 from nameplate.report.roofline import Bound, Kernel, Roofline, meaning
@@ -181,7 +181,7 @@ def _spec(points: list[Point], kernels: list[Point], labels: list[str], axes: _A
     x, y = _channels(axes)
     lines = alt.Scale(domain=labels)
     colour = alt.Color("line:N", scale=lines, legend=None)
-    base = alt.Chart(alt.InlineData(values=points)).encode(x=x, y=y)
+    base = chart_of(points).encode(x=x, y=y)
     layers = [
         base.mark_line(strokeWidth=2).encode(color=colour),
         base.mark_area(opacity=0.16).transform_filter("isValid(datum.low)").encode(
@@ -196,7 +196,7 @@ def _spec(points: list[Point], kernels: list[Point], labels: list[str], axes: _A
 
 
 def _label_layers(labels: list[Point], x: alt.X, y: alt.Y, colour: alt.Color) -> Iterator[Any]:
-    base = alt.Chart(alt.InlineData(values=labels)).encode(x=of_field(x, "x:Q"), y=of_field(y, "y:Q"), color=colour)
+    base = chart_of(labels).encode(x=of_field(x, "x:Q"), y=of_field(y, "y:Q"), color=colour)
     for end, side, shift in _SIDES:
         for where, lift in _LIFTS.items():
             place = f"{end} {where}"
@@ -206,7 +206,7 @@ def _label_layers(labels: list[Point], x: alt.X, y: alt.Y, colour: alt.Color) ->
 
 
 def _kernel_layers(kernels: list[Point], x: alt.X, title: str) -> list[Any]:
-    base = alt.Chart(alt.InlineData(values=kernels)).encode(x=x, y=alt.Y("measured:Q", title=title))
+    base = chart_of(kernels).encode(x=x, y=alt.Y("measured:Q", title=title))
     marks = base.mark_point(filled=True, opacity=1, size=70, shape="diamond", color="var(--ink)")
     # Right of and below a point, no slope is near: a loop is below its own slope.
     names = base.mark_text(align="left", dx=7, dy=6, fontSize=11, color="var(--ink)").encode(text=alt.Text("kernel:N"))

@@ -12,6 +12,7 @@ from nameplate.report.charts.common import (
     HEIGHT,
     Chart,
     Point,
+    chart_of,
     chunks,
     definition,
     labels_of,
@@ -131,7 +132,7 @@ def _spec(points: list[Point], ideal: list[Point], labels: list[str], title: str
         alt.Tooltip("high:Q"),
         alt.Tooltip("state:N"),
     ]
-    measured = alt.Chart(alt.InlineData(values=points)).encode(x=x, y=y)
+    measured = chart_of(points).encode(x=x, y=y)
     layers = [
         measured.mark_line().encode(color=colour),
         measured.mark_rule(strokeWidth=1.5).encode(y=alt.Y("low:Q", title=title), y2=alt.Y2("high:Q"), color=colour),
@@ -157,8 +158,8 @@ def _spec(points: list[Point], ideal: list[Point], labels: list[str], title: str
 def _ideal_layers(ideal: list[Point], x: alt.X, y: alt.Y, colour: alt.Color) -> list[Any]:
     """Return dashed lines, and a word at the end of the highest one."""
     highest = {**max(ideal, key=lambda point: float(point["ideal"])), "name": "ideal"}
-    dashed = alt.Chart(alt.InlineData(values=ideal)).mark_line(strokeDash=[4, 4], strokeWidth=1.2)
-    word = alt.Chart(alt.InlineData(values=[highest])).mark_text(align="right", dx=-8, fontSize=11, color="var(--ink)")
+    dashed = chart_of(ideal).mark_line(strokeDash=[4, 4], strokeWidth=1.2)
+    word = chart_of([highest]).mark_text(align="right", dx=-8, fontSize=11, color="var(--ink)")
     return [dashed.encode(x=x, y=y, color=colour), word.encode(x=x, y=y, text=alt.Text("name:N"))]
 
 

@@ -7,7 +7,17 @@ from typing import Any
 
 import altair as alt
 
-from nameplate.report.charts.common import Chart, NumberedChart, Point, definition, legend, log_axis, placed, rounded
+from nameplate.report.charts.common import (
+    Chart,
+    NumberedChart,
+    Point,
+    chart_of,
+    definition,
+    legend,
+    log_axis,
+    placed,
+    rounded,
+)
 from nameplate.report.format import count
 from nameplate.report.html.side_by_side import SideBySideRow
 
@@ -90,14 +100,14 @@ def _spec(points: Sequence[Point]) -> dict[str, Any]:
     x = alt.X("ratio:Q", title="relative to the first run", scale=alt.Scale(type="log", domain=ends, nice=False),
               axis=alt.Axis(values=shown, format="~g", labelOverlap=True))  # fmt: skip
     y = alt.Y("experiment:N", title=None, sort=None, axis=alt.Axis(labelLimit=320, grid=True))
-    first = alt.Chart(alt.InlineData(values=[{"ratio": 1.0}])).mark_rule(strokeDash=[4, 4], strokeWidth=1.2).encode(x=x)
-    marks = alt.Chart(alt.InlineData(values=list(points))).mark_point(filled=True, size=70, opacity=1)
+    first = chart_of([{"ratio": 1.0}]).mark_rule(strokeDash=[4, 4], strokeWidth=1.2).encode(x=x)
+    marks = chart_of(points).mark_point(filled=True, size=70, opacity=1)
     drawn = marks.encode(
         x, y, alt.Color("line:N", scale=lines, legend=key), alt.Shape("line:N", scale=lines, legend=key),
         tooltip=[alt.Tooltip(field) for field in ("experiment:N", "line:N", "ratio:Q", "low:Q", "high:Q")],
     )  # fmt: skip
     with_interval = [point for point in points if "low" in point]
-    bars = alt.Chart(alt.InlineData(values=with_interval)).mark_rule(strokeWidth=1.5, clip=True).encode(
+    bars = chart_of(with_interval).mark_rule(strokeWidth=1.5, clip=True).encode(
         alt.X("low:Q", title="relative to the first run"), y, x2=alt.X2("high:Q"),
         color=alt.Color("line:N", scale=lines, legend=None),
     )  # fmt: skip

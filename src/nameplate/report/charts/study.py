@@ -8,7 +8,17 @@ from typing import Any
 import altair as alt
 
 from nameplate.records.study_record import StudyAxis, StudyChart, StudyLine
-from nameplate.report.charts.common import HEIGHT, Chart, Point, definition, legend, log_axis, rounded, tick_labels
+from nameplate.report.charts.common import (
+    HEIGHT,
+    Chart,
+    Point,
+    chart_of,
+    definition,
+    legend,
+    log_axis,
+    rounded,
+    tick_labels,
+)
 
 _CAPTION = "Solid lines and filled marks are this run; dashed lines and hollow marks are published values."
 # Longer lines are drawn without marks.
@@ -61,7 +71,7 @@ def _spec(study: StudyChart, lines: Sequence[StudyLine]) -> dict[str, Any]:
 
 def _layers(lines: Sequence[StudyLine], x: Any, y: Any, scale: Any, key: Any) -> list[Any]:
     published, joined = lines[0].is_published, lines[0].is_joined
-    drawn = alt.Chart(alt.InlineData(values=[p for line in lines for p in _points(line)])).encode(x=x, y=y)
+    drawn = chart_of([p for line in lines for p in _points(line)]).encode(x=x, y=y)
     colour = alt.Color("line:N", scale=scale, legend=None)
     layers: list[Any] = []
     if joined:
@@ -79,7 +89,7 @@ def _layers(lines: Sequence[StudyLine], x: Any, y: Any, scale: Any, key: Any) ->
 def _marks(study: StudyChart, x: Any) -> list[Any]:
     if not study.marks:
         return []
-    places = alt.Chart(alt.InlineData(values=[{"x": at, "name": name} for at, name in study.marks])).encode(x=x)
+    places = chart_of([{"x": at, "name": name} for at, name in study.marks]).encode(x=x)
     return [
         places.mark_rule(strokeDash=[2, 3], color="var(--ink)", opacity=0.5),
         places.mark_text(align="left", dx=3, color="var(--ink)").encode(y=alt.value(_LABEL_Y), text=alt.Text("name:N")),
