@@ -27,7 +27,7 @@ from nameplate.report.first_screen import MAX_WARNINGS
 from nameplate.report.html.cards import Card, make_card
 from nameplate.report.html.document import DETAILS, SIZE_LIMIT, write_html
 from nameplate.report.html.embed import read_embedded
-from nameplate.report.html.page import render
+from nameplate.report.html.page import Detail, render
 from nameplate.report.html.side_by_side import side_by_side
 from nameplate.report.remarks import remarks
 from nameplate.report.repeat_commands import repeat_command
@@ -133,6 +133,29 @@ class TestFile:
         assert path.stat().st_size <= SIZE_LIMIT
         assert "not their single samples" in path.read_text(encoding="utf-8")
         assert [r.summary for r in read_embedded(path)[0].results] == [r.summary for r in long]
+
+    @pytest.mark.parametrize(
+        ("samples", "points"),
+        [(20, [200, 60]), (100, [200, 200, 60]), (300, [500, 200, 200, 60]), (3000, [2000, 500, 200, 200, 60])],
+    )
+    def test_no_page_is_made_twice(
+        self, samples: int, points: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        details: list[Detail] = []
+        pages: list[str] = []
+
+        def rendered(reports: list[Report], detail: Detail, *rest: Any) -> str:
+            details.append(detail)
+            pages.append(render(reports, detail, *rest))
+            return pages[-1]
+
+        monkeypatch.setattr("nameplate.report.html.document.render", rendered)
+        monkeypatch.setattr("nameplate.report.html.document.SIZE_LIMIT", 0)
+        write_html(
+            [report([result({"threads": 1}, samples=series([5e10 + i for i in range(samples)]))])], tmp_path / "x"
+        )
+        assert [detail.points for detail in details] == points
+        assert len(set(pages)) == len(pages)
 
     def test_a_run_of_large_sweeps_fits_with_its_samples(self, tmp_path: Path) -> None:
         path = tmp_path / "sweeps.html"

@@ -46,8 +46,15 @@ def write_html(
     ]
     limit = QUICK_LIMIT if all(report.run.plan.name == "quick" for report in reports) else SIZE_LIMIT
     charts: dict[str, WholeCharts] = {}
-    for detail in DETAILS:
+    for detail in _different_details(reports):
         page = render(named, detail, judged, charts).encode()
         if len(page) <= limit:
             break
     write_whole(page, path)
+
+
+def _different_details(reports: Sequence[Report]) -> list[Detail]:
+    """Return the details that give different pages, in the order of ``DETAILS``: short series keep all their points."""
+    longest = max((len(result.series.value) for report in reports for result in report.results), default=0)
+    by_effect = {(min(each.points, longest), each.has_samples): each for each in DETAILS}
+    return list(by_effect.values())

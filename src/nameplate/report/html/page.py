@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import jinja2
 import msgspec
+from altair.utils.schemapi import debug_mode
 from markupsafe import Markup
 
 from nameplate import __version__
@@ -114,9 +116,11 @@ def render(
     charts for the next call with the same reports, which takes most of the time. Nothing is written.
     """
     charts: list[Chart] = []
-    sections = make_sections(reports, detail, charts, judged, kept)
     side_by_side_rows = side_by_side(reports)
-    side_by_side_chart = append_side_by_side_chart(side_by_side_rows, charts)
+    # Altair's check of each part of a chart takes a tenth of the time; the tests do it for each kind of chart.
+    with debug_mode(False):
+        sections = make_sections(reports, detail, charts, judged, kept)
+        side_by_side_chart = append_side_by_side_chart(side_by_side_rows, charts)
     bundle = chart_bundle()
     script = (_TEMPLATES / "report.js").read_text(encoding="utf-8")
     return _template().render(
@@ -220,6 +224,7 @@ def _cores(report: Report) -> str:
     return f", {count(report.machine.topology.cores, 'core')}" if report.machine else ""
 
 
+@cache
 def _template() -> jinja2.Template:
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_TEMPLATES),
