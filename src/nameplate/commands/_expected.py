@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TypeAlias
 
 from nameplate.errors import NothingExpected, UsageError
-from nameplate.execution.cloud_metadata import ask_metadata
 from nameplate.expectations.catalogue_file import DISTRIBUTION, Catalogue, find_catalogue, read_catalogue
 from nameplate.expectations.expectation import Expectation
 from nameplate.expectations.judged_results import why_not_judged
@@ -130,6 +129,9 @@ def _by_catalogue(
 
     named = given_type
     if asks_metadata:
+        # The HTTP client takes a twentieth of a second to import, and few users ask.
+        from nameplate.execution.cloud_metadata import ask_metadata  # noqa: PLC0415
+
         named = ask_metadata()
         if not named:
             raise UsageError("--ask-metadata: no metadata service answered; give the instance type with --type")
