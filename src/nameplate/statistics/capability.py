@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from itertools import chain, pairwise
 from statistics import NormalDist
 
+from nameplate.statistics.student_t import student_t
+
 # The share of the undisturbed samples that reach the capability.
 REACHED_BY = 0.05
 # One lucky sample or round, or one glitch of a clock, must not decide: at least this many samples, and this many
@@ -143,7 +145,7 @@ def _ends(rounds: Sequence[Sequence[float]], found: _Estimate) -> tuple[float, f
     widening = 1.0
     if 0 < independent < between / _significant_ratio(degrees):
         excess = between - independent
-        widening = math.sqrt(between / independent) * student_t((between / excess) ** 2 * degrees) / z
+        widening = math.sqrt(between / independent) * student_t((between / excess) ** 2 * degrees, 0.975) / z
     return _widened(found.value, fast, widening), _widened(found.value, slow, widening)
 
 
@@ -170,21 +172,6 @@ def _widened(value: float, end: float, widening: float) -> float:
     if value * end <= 0:
         return value + widening * (end - value)
     return value * math.exp(min(widening * math.log(end / value), _MAX_LOG))
-
-
-def student_t(degrees: float) -> float:
-    """Return the 97.5 % quantile of Student's t with at least four degrees of freedom, within 0.1 %.
-
-    It is the expansion of Cornish and Fisher (Abramowitz and Stegun 26.7.5); scipy takes a tenth of a second to import.
-    """
-    z = _NORMAL.inv_cdf(0.975)
-    terms = (
-        (z**3 + z) / 4,
-        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
-        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
-        (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
-    )
-    return z + math.fsum(term / degrees**power for power, term in enumerate(terms, start=1))
 
 
 def _quantile(ordered: Sequence[float], share: float) -> float:

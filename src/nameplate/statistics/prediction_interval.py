@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from statistics import median
 
-import numpy as np
+from nameplate.statistics.student_t import student_t
 
 
 def prediction_interval(
@@ -23,20 +24,17 @@ def prediction_interval(
     ``center`` is the middle if one of the values is known to be closest; default: the median. ``error`` is a standard
     deviation that is certain and added, such as that of a conversion.
     """
-    # A quarter of a second, and most commands need none of it.
-    from scipy.special import stdtrit  # noqa: PLC0415
-
-    values = np.asarray(logs, dtype=float)
-    middle = float(np.median(values)) if center is None else center
+    usual_place = median(logs)
+    middle = usual_place if center is None else center
     spread, weight = usual
-    freedom = weight + len(values) - 1
-    times = float(stdtrit(freedom, 1 - outside))
+    freedom = weight + len(logs) - 1
+    times = student_t(freedom, 1 - outside)
     # A single value as the middle is as far from the true one as the further value is.
-    share = 1.0 if center is not None else 1.0 / len(values)
+    share = 1.0 if center is not None else 1.0 / len(logs)
     reaches = []
     for side in (-1, 1):
-        away = np.maximum(side * (values - np.median(values)), 0.0)
+        squares = math.fsum(max(side * (value - usual_place), 0.0) ** 2 for value in logs)
         # Half of the values are on one side.
-        variance = (weight * spread**2 + 2 * float(np.sum(away**2))) / freedom
+        variance = (weight * spread**2 + 2 * squares) / freedom
         reaches.append(times * math.sqrt(variance * (1 + share) + error**2))
     return middle - reaches[0], middle, middle + reaches[1]

@@ -6,7 +6,7 @@ from itertools import chain
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import norm, t
+from scipy.stats import norm
 
 from nameplate.statistics.capability import (
     MIN_SAMPLES,
@@ -14,7 +14,6 @@ from nameplate.statistics.capability import (
     Capability,
     capability,
     disturbed_share,
-    student_t,
 )
 
 NOISE = 0.01
@@ -130,8 +129,3 @@ def test_rates_and_times_give_the_same_answer(rounds: list[list[float]]) -> None
 
 def test_equal_samples_have_an_interval_without_width() -> None:
     assert found([[3.0] * 10] * 6) == Capability(3.0, (3.0, 3.0), 0.0)
-
-
-@pytest.mark.parametrize("degrees", [4, 5, 11, 40])
-def test_the_quantile_of_students_t_is_that_of_scipy(degrees: int) -> None:
-    assert student_t(degrees) == pytest.approx(t.ppf(0.975, degrees), rel=1e-3)
