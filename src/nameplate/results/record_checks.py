@@ -81,7 +81,10 @@ def problem_of_samples(machine: Machine | None, outcome: Outcome, samples: Seque
     index in the list of nodes of the job on ``machine``, and its ``nodes`` must have one entry for each of them. For
     samples without these fields, ``machine`` does not matter and may be None. The result is None if nothing is wrong.
     """
-    recorded, n_nodes = probe_of(outcome.probe).recorded, len(nodes_of(machine))
+    recorded = probe_of(outcome.probe).recorded
+    if recorded.are_right(samples):
+        return None
+    n_nodes = len(nodes_of(machine))
     for index, sample in enumerate(samples):
         problem = recorded.problem_of_sample(outcome, sample)
         if not problem and isinstance(sample.node, int):

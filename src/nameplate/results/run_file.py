@@ -319,13 +319,20 @@ class _Assembler:
         self._references: list[Reference] = []
         self._missing: dict[str, Mapping[str, Value]] = {}
         self._lost = 0
+        self._whole_bytes = 0
 
-    def add(self, line: int, record: FileRecord) -> None:
-        if isinstance(record, Sample):  # nearly all are
-            self._stop = None
-            self._pending.append((line, record))
-            return
-        self._stop = record if isinstance(record, Stop) else None
+    def add(self, block: _Block) -> None:
+        for line, record in enumerate(block.records, start=block.number):
+            if isinstance(record, Sample):  # nearly all are
+                self._stop = None
+                self._pending.append((line, record))
+            elif not isinstance(record, Digest):  # another program may write it in a form that is not skipped above
+                self._stop = record if isinstance(record, Stop) else None
+                self._add(line, record)
+        if not isinstance(block.records[-1], Digest):
+            self._whole_bytes = block.end
+
+    def _add(self, line: int, record: FileRecord) -> None:
         match record:
             case Run():
                 if self._run is not None:
@@ -383,22 +390,18 @@ class _Assembler:
         self._pending = []
         self._of_nodes = {}
 
-    def result(self, whole_bytes: int) -> RunFile:
+    def result(self) -> RunFile:
         if self._run is None:
             raise FileError(f"{self._path} is empty: this is not a run file")
         self._drop_pending()
         return RunFile(
             str(self._path), completed_plan(self._run, self._missing), self._headers, self._measurements, self._stop,
-            self._lost, whole_bytes, self._references,
+            self._lost, self._whole_bytes, self._references,
         )  # fmt: skip
 
 
 def _assemble(path: Path, file: IO[bytes]) -> RunFile:
     assembler = _Assembler(path)
-    end = 0
     for block in _blocks(path, file):
-        for number, record in enumerate(block.records, start=block.number):
-            if not isinstance(record, Digest):  # another program may write it in a form that is not skipped above
-                assembler.add(number, record)
-                end = block.end
-    return assembler.result(end)
+        assembler.add(block)
+    return assembler.result()
