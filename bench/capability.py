@@ -224,6 +224,9 @@ def compare_halves() -> None:
                 for words, estimate in PAIRED.items():
                     key = (words, trace.experiment.split("_")[0])
                     found.setdefault(key, []).append(abs(estimate(base, new)))
+        if not found:  # under a quota samples are long, and a round has few
+            print(f"\n{name}: no round has the {MIN_HALVED} samples that its halves need")
+            continue
         print(f"\n{name}: median error of the ratio after {PAIRED_ROUNDS} rounds")
         for (words, area), errors in sorted(found.items()):
             print(f"  {words:30} {area:8} {np.median(errors):7.2%}", flush=True)
