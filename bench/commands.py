@@ -67,7 +67,7 @@ def print_cost(name: str, command: Sequence[str | Path], folder: Path, is_first:
 def measured(plan: str, folder: Path) -> Path:
     """Measure a plan and return the run file."""
     path = folder / f"{plan}.jsonl"
-    subprocess.run([NAMEPLATE, "run", plan, "--quiet", "-o", path], check=True, stdout=subprocess.DEVNULL)
+    cost([NAMEPLATE, "run", plan, "--quiet", "-o", path], folder)
     return path
 
 
