@@ -82,7 +82,7 @@ def problem_of_samples(machine: Machine | None, outcome: Outcome, samples: Seque
     samples without these fields, ``machine`` does not matter and may be None. The result is None if nothing is wrong.
     """
     recorded = probe_of(outcome.probe).recorded
-    if recorded.are_right(samples):
+    if recorded.are_plainly_valid(samples):
         return None
     n_nodes = len(nodes_of(machine))
     for index, sample in enumerate(samples):

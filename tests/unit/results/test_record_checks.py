@@ -7,12 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from nameplate.errors import FileError
-from nameplate.records.run_record import Histogram
+from nameplate.probes.shared.recorded import Recorded
+from nameplate.records.run_record import Histogram, Sample
 from nameplate.results.run_file import read_run
 from nameplate.statistics.stats import histogram_percentile_s, merged
 from recorded_runs import unpacked
+from run_samples import outcome, sample
 
 GONE = object()
 HUGE = 10**11
@@ -69,6 +72,7 @@ def edited(kind: str, record_type: str, field: str, value: Any) -> tuple[bytes, 
         ("quick sample counters/burst_s", 0, "counter 'burst_s' is 0; it must be above 0"),
         ("quick sample histogram/count", [1], "values, `count` 1 - at `$.histogram`"),
         ("quick sample disturbed/burst_s", "x", "Expected `float`, got `str` - at `$.disturbed[...]`"),
+        ("quick sample disturbed/burst_s", 0, "disturbed: 'burst_s' is 0; it must be above 0"),
         ("mpi_pairs sample pairs", [0.0], "Expected `float` >= 1e-12 - at `$.pairs[0]`"),
         ("mpi_stream sample nodes/0/repeats", 0, "Expected `int` >= 1 - at `$.nodes[0].repeats`"),
         ("mpi_stream sample nodes", [], "it has 0 nodes, but the job has 1"),
@@ -114,3 +118,25 @@ def test_a_value_that_the_system_does_not_report_is_valid(tmp_path: Path, record
     for value in (-1, -23):  # the sample of a node is a sum of many values
         path.write_bytes(edited("quick", record_type, field, value)[0])
         assert read_run(path).stop is not None
+
+
+GOOD = sample("a")
+NO_BYTES = replace(GOOD, work=replace(GOOD.work, bytes=0))
+
+
+@pytest.mark.parametrize(
+    ("recorded", "seen", "problem"),
+    [
+        (Recorded(work=("bytes",)), NO_BYTES, "work: 'bytes' is 0; it must be above 0"),
+        (Recorded(), NO_BYTES, ""),
+        (Recorded(), replace(GOOD, disturbed={"burst_s": 0.0}), "disturbed: 'burst_s' is 0; it must be above 0"),
+        (Recorded(counters=("lost",)), GOOD, "counter 'lost' is missing"),
+        (Recorded(counters=("cpu_user_s",), divisors=("cpu_user_s",)),
+         replace(GOOD, counters={**GOOD.counters, "cpu_user_s": 0.0}), "counter 'cpu_user_s' is 0; it must be above 0"),
+    ],
+)  # fmt: skip
+def test_the_fast_check_of_samples_agrees_with_the_one_that_names_the_problem(
+    recorded: Recorded, seen: Sample, problem: str
+) -> None:
+    assert recorded.problem_of_sample(outcome("a"), seen) == problem
+    assert recorded.are_plainly_valid([GOOD, seen]) is (problem == "")

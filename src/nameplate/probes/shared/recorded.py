@@ -87,10 +87,10 @@ class Recorded:
                 return f"work: '{name}' is 0; it must be above 0"
         return problem or (self._problem_of_workers(outcome, sample) if self.worker_names else "")
 
-    def are_right(self, samples: Sequence[Sample]) -> bool:
-        """Return True only if nothing is wrong with samples of a single machine; this is faster than to say what is.
+    def are_plainly_valid(self, samples: Sequence[Sample]) -> bool:
+        """Return whether samples that have no workers to check, and no nodes, pass all checks.
 
-        It is False if their workers or nodes must be checked.
+        ``problem_of_sample`` says what is wrong with a sample, but takes longer.
         """
         if self.worker_names:
             return False
