@@ -40,10 +40,11 @@ from nameplate.results.record_checks import problem_of_node, problem_of_outcome,
 _MAX_LINE_BYTES = 64 << 20
 _CHUNK = 1 << 20
 # Readers of the records skip the digest, so that a damaged one does not matter.
-_DIGEST = b'{"type":"figures"'
+_BEGIN = b'{"type":'
+_DIGEST = _BEGIN + b'"figures"'
 
-# Not after the first line, or only as the last one.
-_UNUSUAL = {Run, Digest}
+# A second record of type 'run' is an error, and a digest is skipped.
+_DECODED_ALONE = {Run, Digest}
 
 _decoder = msgspec.json.Decoder(FileRecord | Digest)
 _digest_decoder = msgspec.json.Decoder(Digest)
@@ -181,7 +182,7 @@ def _crc32(file: IO[bytes], count: int) -> int:
 def read_beginning(path: Path) -> tuple[Run, Machine | None]:
     """Return the first record of a run file, and the machine of its first header or None if it has no header.
 
-    Only the records up to the first header are read and checked. A last line without a newline is ignored.
+    Only the records up to the first header are checked. A last line without a newline is ignored.
 
     Raises:
         FileError: the file cannot be read, is empty, is not a run file of this schema, or one of these records is
@@ -215,21 +216,22 @@ def _blocks(path: Path, file: IO[bytes]) -> Iterator[_Block]:
 
     A large block of lines is decoded at once if nothing in it needs a closer look, otherwise line by line.
     """
-    offset, number, one_by_one = 0, 1, 0
+    offset, number, single_until = 0, 1, 0
     while True:
-        if number > 1 and offset >= one_by_one:
+        if number > 1 and offset >= single_until:
             lines = _next_lines(file)
             records = _decode_lines(lines)
-            one_by_one = offset + len(lines)
-            file.seek(one_by_one if records else offset)
+            single_until = offset + len(lines)
+            file.seek(single_until if records else offset)
             if records:
-                offset = one_by_one
+                offset = single_until
                 yield _Block(number, offset, records)
                 number += len(records)
                 continue
         line = file.readline(_MAX_LINE_BYTES + 1)
         if number > 1 and line.startswith(_DIGEST):
             offset += len(line) + _skip_line(file, line)
+            single_until = offset + _CHUNK  # so that many digests are not each read with what follows
         elif _is_whole(path, number, line):
             offset += len(line)
             yield _Block(number, offset, [_decode(path, number, line)])
@@ -264,8 +266,9 @@ def _decode_lines(lines: bytes) -> list[FileRecord | Digest]:
         records = _decoder.decode_lines(lines) if clean_json(lines) is lines else []
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return []
-    is_usual = len(records) == lines.count(b"\n") and _UNUSUAL.isdisjoint(map(type, records))
-    return records if is_usual else []
+    begun = (b"\n" + lines).count(b"\n" + _BEGIN)
+    has_one_each = len(records) == begun == lines.count(b"\n")
+    return records if has_one_each and _DECODED_ALONE.isdisjoint(map(type, records)) else []
 
 
 def _decode(path: Path, number: int, line: bytes) -> FileRecord | Digest:

@@ -122,6 +122,9 @@ def test_a_damaged_line_is_named(tmp_path: Path) -> None:
         read_run(path)
 
 
+STOP_LINE = b'{"type":"stop","round":1,"reasons":{},"elapsed_s":1.0,"interrupted":false}'
+
+
 @pytest.mark.parametrize("kind", [path.name.removesuffix(".jsonl.xz") for path in RUNS])
 @pytest.mark.parametrize("chunk", [1, 3000, 1 << 20])
 def test_a_file_reads_the_same_by_line_and_in_blocks_of_any_size(
@@ -141,6 +144,7 @@ def test_a_file_reads_the_same_by_line_and_in_blocks_of_any_size(
         pytest.param(b"\n", "line 5 is not a nameplate record: Input data was truncated", id="blank line"),
         pytest.param(b'{"type":"stop",\n', "line 5 is not a nameplate record: Input data", id="record in two lines"),
         pytest.param(b'{"type":"stop"}{"type":"stop"}\n', "line 5 is not a nameplate record", id="two in a line"),
+        pytest.param(STOP_LINE * 2 + b"\n\n", "line 5 is not a nameplate record", id="two in a line, then a blank one"),
         pytest.param(b'{"type":"new"}\n', "line 5 is not a nameplate record: Invalid value 'new'", id="unknown type"),
         pytest.param(b'{"type":"sample","\xff":0}\n', "line 5 is not a nameplate record", id="not UTF-8"),
     ],
