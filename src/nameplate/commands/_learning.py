@@ -13,7 +13,8 @@ from nameplate.expectations.site_file import MIN_MACHINES, ClassRanges, Site, si
 from nameplate.records.atomic_write import write_whole
 from nameplate.records.outputs import check_output
 from nameplate.report.format import count
-from nameplate.results.cached_report import report_of
+from nameplate.results.run_file import read_run
+from nameplate.results.summarise import summarise
 
 _SITE = Path("site.toml")
 # As many machines as a note names.
@@ -40,7 +41,7 @@ def learn_site(paths: Sequence[Path], given: Path | None, quiet: bool) -> int:
     n_learned = 0
     for path in _run_files(paths):
         try:
-            why = learner.add(report_of(path))
+            why = learner.add(summarise(read_run(path)))
         except FileError as error:
             why = str(error)
         n_learned += not why

@@ -28,7 +28,6 @@ from nameplate.records.plan_record import PerNode, Plan
 from nameplate.records.result import Report
 from nameplate.records.run_record import SCHEMA, Reference, Run, check_moment
 from nameplate.records.run_writer import RunWriter
-from nameplate.results.cached_report import keep_report
 from nameplate.results.digest import code_fingerprint, digest_of_report
 from nameplate.results.run_file import RunFile, append_digest, read_run
 from nameplate.results.summarise import headline, summarise
@@ -206,7 +205,6 @@ def _finished(path: Path) -> Report:
             append_digest(file, digest_of_report(report))
         except FileError as error:  # the run is complete without its digest
             print(f"nameplate: {error}", file=sys.stderr)
-    keep_report(path, report)
     return report
 
 

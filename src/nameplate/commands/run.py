@@ -64,6 +64,7 @@ from nameplate.report.judgement import MachineJudgement
 from nameplate.report.optional_packages import check_report_packages
 from nameplate.report.terminal.progress import make_progress
 from nameplate.report.terminal.run import print_report
+from nameplate.results.cached_report import keep_report
 from nameplate.results.run_file import RunFile, read_run
 from nameplate.streams import has_reader
 
@@ -366,7 +367,9 @@ def _measure(options: RunOptions, prepared: Prepared, writer: RunWriter) -> Repo
     decided = until_decided(prepared.base, options.against) if options.against and prepared.base else None
     place = Place(core.machine, start_core, nodes, references, options.began, decided)
     progress = make_progress(options.quiet, header.plan.limits.interval_s is not None, header.plan.experiments)
-    return measure_to_file(header, writer, prepared.earlier, progress, place)
+    report = measure_to_file(header, writer, prepared.earlier, progress, place)
+    keep_report(writer.path, report)
+    return report
 
 
 def _finish(options: RunOptions, result: Report, path: Path) -> int:

@@ -6,7 +6,10 @@ The run file is authoritative: results are found by the hash of its whole conten
 from __future__ import annotations
 
 import hashlib
+import os
 from contextlib import suppress
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import msgspec
@@ -23,8 +26,12 @@ from nameplate.results.summarise import summarise
 _MIN_BYTES = 1 << 20
 # The runs that are looked at again and again are the last ones.
 _MAX_KEPT = 32
-_MAX_CACHED_BYTES = 1 << 30
+# Ten times the results of the plan full.
+_MAX_CACHED_BYTES = 32 << 20
 _CHUNK = 1 << 20
+# The code that results depend on beside nameplate's own.
+_LIBRARIES = ("numpy", "scipy")
+_SEAL_BYTES = hashlib.sha256().digest_size
 
 _decoder = msgspec.msgpack.Decoder(Report)
 
@@ -32,8 +39,8 @@ _decoder = msgspec.msgpack.Decoder(Report)
 def report_of(path: Path) -> Report:
     """Return the results of a run file, as ``summarise(read_run(path))`` does.
 
-    Results of a file of 1 MiB or more with a complete run are kept in the cache, those of the last 32 files. Without a
-    cache that can be read and written, they are computed each time.
+    Results of a file of 1 MiB or more with a complete run are kept in the user's cache, those of the 32 files that were
+    looked at last. Without a cache that can be read and written, they are computed each time.
 
     Raises:
         ReadError: the file does not exist, cannot be read, or is not a regular file.
@@ -50,26 +57,29 @@ def report_of(path: Path) -> Report:
 
 
 def keep_report(path: Path, report: Report) -> None:
-    """Keep the results of a run file in the cache, so that ``report_of`` finds them. ``path`` must not change later."""
+    """Keep results in the cache, so that ``report_of(path)`` finds them. They must be those of the file as it is."""
     _keep(_key_of(path), report)
 
 
 def _keep(key: str, report: Report) -> None:
     if not key or report.truncated:
         return
+    content = msgspec.msgpack.encode(report)
+    if len(content) > _MAX_CACHED_BYTES:
+        return
     with suppress(FileError, OSError):  # without a cache they are computed again next time
-        write_cached(_sealed(msgspec.msgpack.encode(report)), _folder() / key)
+        write_cached(_sealed(content), _folder() / key)
         _remove_old()
 
 
 def _key_of(path: Path) -> str:
     """Return the name of a file's results in the cache; "" for a small file, or one that cannot be read."""
-    digest = hashlib.sha256(code_fingerprint().encode())
     try:
         with open_input(path) as file:
-            if file.seek(0, 2) < _MIN_BYTES:
+            if file.seek(0, os.SEEK_END) < _MIN_BYTES:
                 return ""
             file.seek(0)
+            digest = hashlib.sha256(_code().encode())
             while part := file.read(_CHUNK):
                 digest.update(part)
     except (FileError, OSError):  # whoever reads the file next says why
@@ -77,12 +87,30 @@ def _key_of(path: Path) -> str:
     return digest.hexdigest()
 
 
+@cache
+def _code() -> str:
+    return " ".join([code_fingerprint(), *map(_version, _LIBRARIES)])
+
+
+def _version(library: str) -> str:
+    """Return the version of a library; "" if it was installed without its metadata, as a container may have it."""
+    try:
+        return version(library)
+    except PackageNotFoundError:
+        return ""
+
+
 def _read(key: str) -> Report | None:
     try:
-        content = read_cached(_folder() / key, _MAX_CACHED_BYTES, "results")
-        return _decoder.decode(_unsealed(content)) if content else None
-    except (FileError, ValueError, RecursionError):
+        path = _folder() / key
+        content = read_cached(path, _MAX_CACHED_BYTES + _SEAL_BYTES, "results")
+        report = _decoder.decode(_unsealed(content)) if content else None
+    except (FileError, ValueError, RecursionError):  # no cache, or damaged: they are computed again
         return None
+    if report:
+        with suppress(OSError):  # those that were looked at last stay
+            os.utime(path)
+    return report
 
 
 def _sealed(content: bytes) -> bytes:
@@ -91,10 +119,9 @@ def _sealed(content: bytes) -> bytes:
 
 def _unsealed(content: bytes) -> bytes:
     """Return the content without its hash. Raises ValueError if it is damaged."""
-    size = hashlib.sha256().digest_size
-    if hashlib.sha256(content[size:]).digest() != content[:size]:
+    if hashlib.sha256(content[_SEAL_BYTES:]).digest() != content[:_SEAL_BYTES]:
         raise ValueError("damaged")
-    return content[size:]
+    return content[_SEAL_BYTES:]
 
 
 def _folder() -> Path:
@@ -102,10 +129,11 @@ def _folder() -> Path:
 
 
 def _remove_old() -> None:
-    """Remove all but the files that were written last. Another process may remove them at the same time."""
-    written: dict[Path, int] = {}
+    """Remove all but the files that were written or looked at last. Another process may remove them, too."""
+    used: dict[Path, int] = {}
     for path in _folder().iterdir():
         with suppress(OSError):
-            written[path] = path.stat().st_mtime_ns
-    for path in sorted(written, key=written.__getitem__, reverse=True)[_MAX_KEPT:]:
-        path.unlink(missing_ok=True)
+            used[path] = path.stat().st_mtime_ns
+    for path in sorted(used, key=used.__getitem__, reverse=True)[_MAX_KEPT:]:
+        with suppress(OSError):
+            path.unlink()

@@ -20,17 +20,20 @@ from nameplate.records.run_record import Digest, MetricKey, MetricValue, Run
 from nameplate.results.run_file import RunFile
 from nameplate.results.summarise import Headline, headlines, nodes_in
 
+_CODE = {".py", ".toml", ".csv"}
+
 
 @cache
 def code_fingerprint() -> str:
     """Return the hash of nameplate's code that identifies who computed a digest, as 16 hexadecimal digits.
 
-    It is the beginning of the SHA-256 of all Python files of the package nameplate, since any of them may influence the
-    values of a digest. It is computed once per process.
+    It is the beginning of the SHA-256 of all Python files of the package nameplate and of its tables, since any of them
+    may influence the results of a run. It is computed once per process.
     """
     digest = hashlib.sha256()
-    for path in sorted(Path(__file__).parents[1].rglob("*.py")):
-        digest.update(path.read_bytes())
+    for path in sorted(Path(__file__).parents[1].rglob("*")):
+        if path.suffix in _CODE:
+            digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 
 

@@ -570,9 +570,7 @@ def _notes_of_nodes(file: RunFile) -> list[str]:
         return []
     names = nodes_of(file.machine)
     way = {"in-turn": "one at a time", "at-once": "all at once"}[file.run.per_node]
-    notes = [
-        f"each value is the median of {len(names)} nodes, measured {way}; for each node see nameplate nodes {file.path}"
-    ]
+    notes = [f"each value is the median of {len(names)} nodes, measured {way}; nameplate nodes RUN shows each node"]
     failed = {
         f"{outcome.id} on {names[node]}: {outcome.ending}: {outcome.reason}"
         for measurement in file.measurements

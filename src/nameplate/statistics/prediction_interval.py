@@ -24,8 +24,8 @@ def prediction_interval(
     ``center`` is the middle if one of the values is known to be closest; default: the median. ``error`` is a standard
     deviation that is certain and added, such as that of a conversion.
     """
-    usual_place = median(logs)
-    middle = usual_place if center is None else center
+    median_log = median(logs)
+    middle = median_log if center is None else center
     spread, weight = usual
     freedom = weight + len(logs) - 1
     times = student_t(freedom, 1 - outside)
@@ -33,7 +33,7 @@ def prediction_interval(
     share = 1.0 if center is not None else 1.0 / len(logs)
     reaches = []
     for side in (-1, 1):
-        squares = math.fsum(max(side * (value - usual_place), 0.0) ** 2 for value in logs)
+        squares = math.fsum(max(side * (value - median_log), 0.0) ** 2 for value in logs)
         # Half of the values are on one side.
         variance = (weight * spread**2 + 2 * squares) / freedom
         reaches.append(times * math.sqrt(variance * (1 + share) + error**2))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from nameplate.errors import FileError, ReadError
 from nameplate.report.exports.json import export
 from nameplate.results import cached_report
 from nameplate.results.cached_report import keep_report, report_of
+from nameplate.results.digest import code_fingerprint
 from nameplate.results.run_file import RunFile, read_run
 from nameplate.results.summarise import summarise
 from recorded_runs import RUNS, recorded_file
@@ -65,19 +67,32 @@ def test_a_file_with_another_content_has_other_results(run: Path, summarised: li
     assert len(summarised) == 2
 
 
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.usefixtures("cache")
-def test_the_same_content_has_the_same_results_under_another_name(run: Path, summarised: list[str]) -> None:
-    first = report_of(run)
-    assert report_of(run.rename(run.with_name("another.jsonl"))) == first
-    assert len(summarised) == 1
+def test_the_same_content_has_the_same_results_under_another_name(kind: str, tmp_path: Path) -> None:
+    path = recorded_file(f"{kind}.jsonl", tmp_path)
+    first = report_of(path)
+    path = path.rename(tmp_path / "another.jsonl")
+    assert report_of(path) == first == summarise(read_run(path))
 
 
 @pytest.mark.usefixtures("cache")
 def test_other_code_computes_its_own(run: Path, summarised: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     report_of(run)
-    monkeypatch.setattr(cached_report, "code_fingerprint", lambda: "other code")
+    monkeypatch.setattr(cached_report, "_code", lambda: "other code")
     report_of(run)
     assert len(summarised) == 2
+
+
+@pytest.mark.parametrize("suffix", [".py", ".toml", ".csv"])
+def test_a_changed_table_is_other_code(suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "package" / "results").mkdir(parents=True)
+    table = tmp_path / "package" / f"table{suffix}"
+    table.write_text("1")
+    monkeypatch.setattr("nameplate.results.digest.__file__", str(tmp_path / "package" / "results" / "digest.py"))
+    before = code_fingerprint.__wrapped__()
+    table.write_text("2")
+    assert code_fingerprint.__wrapped__() != before
 
 
 @pytest.mark.parametrize(
@@ -137,13 +152,34 @@ def test_without_a_cache_results_are_computed_each_time(
     assert not cache.exists()
 
 
-def test_only_the_last_ones_are_kept(run: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_those_that_were_looked_at_last_are_kept(run: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cached_report, "_MAX_KEPT", 2)
     report = summarise(read_run(run))
-    for number in range(4):
-        run.write_bytes(run.read_bytes() + b"\n" * number)
+    content = run.read_bytes()
+    (cache.parent / "results" / "folder").mkdir(parents=True)
+    os.utime(cache / "folder", ns=(0, 0))
+    known: list[Path] = []
+    for number in range(3):
+        run.write_bytes(content + b" " * number)
         keep_report(run, report)
-    assert len(list(cache.iterdir())) == 2
+        (new,) = {path for path in cache.iterdir() if path.is_file()} - set(known)
+        os.utime(new, ns=(number, number))
+        known.append(new)
+        run.write_bytes(content)
+        assert report_of(run) == report  # the first one is looked at again and again
+    assert known[0].exists()
+    assert [path.exists() for path in known[1:]] == [False, True]
+
+
+def test_a_link_in_place_of_results_is_not_followed(run: Path, cache: Path, tmp_path: Path) -> None:
+    report = report_of(run)
+    (kept,) = cache.iterdir()
+    target = kept.rename(tmp_path / "target")
+    kept.symlink_to(target)
+    before = target.read_bytes()
+    assert report_of(run) == report
+    assert kept.is_symlink()
+    assert target.read_bytes() == before
 
 
 @pytest.mark.usefixtures("cache")

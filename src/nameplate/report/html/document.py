@@ -54,7 +54,7 @@ def write_html(
 
 
 def _different_details(reports: Sequence[Report]) -> list[Detail]:
-    """Return the details that give different pages, in the order of ``DETAILS``: short series keep all their points."""
+    """Return the details that may give different pages, in the order of ``DETAILS``: short series keep all points."""
     longest = max((len(result.series.value) for report in reports for result in report.results), default=0)
     by_effect = {(min(each.points, longest), each.has_samples): each for each in DETAILS}
     return list(by_effect.values())
