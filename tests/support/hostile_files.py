@@ -164,6 +164,11 @@ def _many_experiments(folder: Path) -> Sequence[str]:
     return _run_of([first, *others[:1]], "show", "--format", "csv")(folder)
 
 
+def _many_digests(folder: Path) -> Sequence[str]:
+    content = "".join(json.dumps(record, separators=(",", ":")) + "\n" for record in _records("mpi_stream"))
+    return _bytes("x.jsonl", (content + '{"type":"figures"}\n' * 50_000).encode(), "show")(folder)
+
+
 def _many_sizes(folder: Path) -> Sequence[str]:
     """Write a sweep over message sizes with as many points as fit in 1 MB and random times."""
     first, header, *others = _records("mpi_pingpong")
@@ -233,6 +238,7 @@ def _page_of_values(text: str) -> Callable[[Path], Sequence[str]]:
 # Valid or almost valid files of the maximum size. Readers need not reject them.
 HEAVY = [
     Hostile("20,000 experiments", _many_experiments, ""),
+    Hostile("50,000 digests", _many_digests, ""),
     Hostile("900 message sizes", _many_sizes, ""),
     Hostile("a series of 2,400 samples", _long_series, ""),
     Hostile("40,000 nodes, named", lambda folder: _many_nodes(folder, "show"), ""),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from pathlib import Path
+from typing import IO
 
 import msgspec
 import pytest
@@ -155,6 +156,25 @@ def test_a_wrong_line_within_a_block_is_named(tmp_path: Path, wrong: bytes, mess
     path.write_bytes(b"".join([*lines, wrong, last]))
     with pytest.raises(FileError, match=message):
         read_run(path)
+
+
+def test_what_follows_is_not_read_again_for_each_of_many_digests(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(tmp_path / "x.jsonl", records())
+    with path.open("ab") as file:
+        file.write(b'{"type":"figures"}\n' * 1000)
+    sizes: list[int] = []
+    next_lines = run_file._next_lines
+
+    def counted(file: IO[bytes]) -> bytes:
+        lines = next_lines(file)
+        sizes.append(len(lines))
+        return lines
+
+    monkeypatch.setattr(run_file, "_next_lines", counted)
+    assert read_run(path).stop == STOP
+    assert len(sizes) <= 2
 
 
 def test_control_characters_within_a_block_are_replaced(tmp_path: Path) -> None:
