@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nameplate.command_line import run
-from slowed_runs import slowed, steady
+from slowed_runs import slowed, steady, write_steadily
 
 MEASURE = ["--rounds", "6", "--samples", "5", "--time", "2ms", "--quiet"]
 
@@ -136,7 +136,8 @@ def test_a_run_against_another_ends_once_it_is_decided(
 ) -> None:
     # Other tests take CPU time from this one, and a verdict beside them would be withheld.
     monkeypatch.setattr("nameplate.comparison.doubts.ENOUGH_CPU", 0.0)
-    # The rounds of the base agree: if they varied as on a busy machine, more rounds of the new run would not decide.
+    # The rounds of each run agree: if they varied as on a busy machine, more rounds would not decide.
+    write_steadily(monkeypatch)
     faster, new = steady(measured, tmp_path / "faster.jsonl", 0.01), tmp_path / "new.jsonl"
     assert run(["run", "--against", str(faster), "--budget", "2min", "--quiet", "--json", "-o", str(new)]) == 1
     rows = json.loads(capsys.readouterr().out)["rows"]

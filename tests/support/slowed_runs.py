@@ -1,9 +1,16 @@
-"""Change the times of a recorded run."""
+"""Change the times of a recorded run, or of one that is being measured."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from nameplate.records.run_record import Sample
+from nameplate.records.run_writer import RunWriter
 
 
 def slowed(original: Path, path: Path, factor: float) -> Path:
@@ -41,3 +48,22 @@ def steady(original: Path, path: Path, factor: float) -> Path:
             record["counters"]["burst_s"] = min(bursts_s)
     path.write_text("".join(json.dumps(record) + "\n" for record in records))
     return path
+
+
+def write_steadily(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let runs write each sample as long as the first one of its experiment, by the time of a repetition.
+
+    Beside other tests the rounds of a run may vary so much that no number of them decides.
+    """
+    first: dict[str, Sample] = {}
+    write = RunWriter.write
+
+    def write_as_the_first(writer: RunWriter, record: Any) -> None:
+        if isinstance(record, Sample):
+            model = first.setdefault(record.id, record)
+            elapsed_s = model.elapsed_s / model.repetitions * record.repetitions
+            burst_s = {"burst_s": model.counters["burst_s"]} if "burst_s" in model.counters else {}
+            record = replace(record, elapsed_s=elapsed_s, counters={**record.counters, **burst_s})
+        write(writer, record)
+
+    monkeypatch.setattr(RunWriter, "write", write_as_the_first)
