@@ -108,7 +108,7 @@ def _read(key: str) -> Report | None:
     except (FileError, ValueError, RecursionError):  # no cache, or damaged: they are computed again
         return None
     if report:
-        with suppress(OSError):  # those that were looked at last stay
+        with suppress(OSError):  # so that results in use stay
             os.utime(path)
     return report
 
