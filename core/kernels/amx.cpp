@@ -153,6 +153,7 @@ RateKernel shape_of_kernel(unsigned elements_per_row) {
   kernel.lanes = kRows * kColumns * elements_per_row;  // products per instruction
   kernel.instructions = kBlockSteps * kTiles;
   kernel.operations = kernel.instructions * kernel.lanes * 2;
+  kernel.is_wide = true;
   kernel.result_bytes = kTiles * kTileBytes;
   return kernel;
 }

@@ -65,6 +65,8 @@ RateKernel make_rate_kernel(ChainBlock<T> made, unsigned half_operations) {
   kernel.instructions = kBlockSteps * kernel.chains;
   kernel.operations = kernel.instructions * block->lanes * half_operations / 2;
   kernel.result_bytes = block->start.size() * sizeof(T);
+  constexpr std::size_t kWideBytes = 64;
+  kernel.is_wide = block->lanes * sizeof(T) == kWideBytes;
   kernel.run = [block](std::byte* result) {
     block->variant.run(block->start.data(), reinterpret_cast<T*>(result),  // NOLINT: aligned by its owner
                        block->constants.data(), block->rounds);

@@ -16,6 +16,7 @@ struct RateKernel {
   std::uint64_t instructions = 0;  // of the mix, per block
   std::uint64_t operations = 0;    // per block; a fused multiply-add counts two
   std::size_t result_bytes = 0;
+  bool is_wide = false;  // executes vectors of 512 bits or tiles, for which some x86 cores lower their clock
 
   // Runs one block. Every block starts from the same operands, so all results are equal.
   std::function<void(std::byte* result)> run;

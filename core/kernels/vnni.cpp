@@ -85,6 +85,7 @@ RateKernel make_kernel() {
   kernel.lanes = kLanes * kBytesInLane;
   kernel.instructions = kBlockSteps * kChains;
   kernel.operations = kernel.instructions * kOperationsPerInstruction;
+  kernel.is_wide = true;
   kernel.result_bytes = kChains * kLanes * sizeof(std::int32_t);
   kernel.run = [operands](std::byte* result) { run_block<kChains>(*operands, result); };
   kernel.difference = [operands](const std::byte* result) { return first_difference(*operands, kChains, result); };

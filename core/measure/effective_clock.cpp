@@ -2,21 +2,35 @@
 
 #include <algorithm>
 
+#include "kernels/register_chain.h"
+#include "kernels/wide_chain.h"
 #include "measure/clock.h"
 
 namespace nameplate {
 
-Ticks run_burst() {
+namespace {
+
+using Chain = void (*)(std::uint64_t turns);
+
+constexpr std::uint64_t kTurnCycles = kChainUnroll;
+static_assert(kWideChainUnroll == kTurnCycles);
+
+Ticks burst_of(Chain chain) {
   static const Ticks kCost = Clock::get().ticks(Clock::get().info().cost_s);
   const Ticks start = Clock::now();
-  register_chain(kBurstCycles / kChainUnroll);
+  chain(kBurstCycles / kTurnCycles);
   const Ticks elapsed = Clock::now() - start;
   return elapsed > kCost ? elapsed - kCost : elapsed;
 }
 
-Ticks run_settled_burst() {
-  register_chain(kSettleCycles / kChainUnroll);
-  return run_burst();
+}  // namespace
+
+Ticks run_burst() { return burst_of(register_chain); }
+
+Ticks run_settled_burst(bool after_wide) {
+  const Chain chain = after_wide ? wide_chain : register_chain;
+  chain(kSettleCycles / kTurnCycles);
+  return burst_of(chain);
 }
 
 double undisturbed_burst_s(const std::vector<BurstLog>& logs) {

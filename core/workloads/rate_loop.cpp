@@ -63,7 +63,7 @@ RateLoop::Trial RateLoop::try_out(const RateKernel& kernel) {
   const auto blocks = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(kTrial_s / first_s));
   Trial best{.block_s = std::numeric_limits<double>::max(), .burst_s = std::numeric_limits<double>::max()};
   for (int trial = 0; trial < kTrialsOfKernel; ++trial) {
-    best.burst_s = std::min(best.burst_s, Clock::get().seconds(run_settled_burst()));
+    best.burst_s = std::min(best.burst_s, Clock::get().seconds(run_settled_burst(kernel.is_wide)));
     const double elapsed_s = timed([&] {
       for (std::uint64_t i = 0; i < blocks; ++i) kernel.run(results_[0].data());
     });
@@ -110,9 +110,9 @@ void RateLoop::work(unsigned worker) {
   // Bursts follow the load: the clock before it is that of an idle or a less loaded core.
   for (std::uint64_t i = 0; i < blocks; ++i) {
     kernel_.run(results_[worker].data());
-    if ((i + 1) % blocks_between_bursts_ == 0) log.burst();
+    if ((i + 1) % blocks_between_bursts_ == 0) log.burst(kernel_.is_wide);
   }
-  log.burst();
+  log.burst(kernel_.is_wide);
 }
 
 Work RateLoop::run(std::uint64_t repetitions, bool flops) {

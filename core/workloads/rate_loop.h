@@ -31,6 +31,8 @@ class RateLoop {
   static std::vector<Counter> counters();
   Facts fact_values() const;
 
+  const RateKernel& kernel() const { return kernel_; }
+
   // Runs `repetitions`; `flops` says whether operations count as flops or as ops.
   Work run(std::uint64_t repetitions, bool flops);
 

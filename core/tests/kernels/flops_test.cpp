@@ -56,6 +56,14 @@ TEST(FlopsKernels, CountTheOperationsOfTheirMix) {
   EXPECT_EQ(per_element(FloatMix::fma_add), 1.5);
 }
 
+TEST(FlopsKernels, VectorsOf512BitsAreWide) {
+  for (const Isa isa : usable_isas()) {
+    if (isa == Isa::sve) continue;  // its width is the CPU's
+    EXPECT_EQ(flops_kernels<double>(isa, FloatMix::add).front().is_wide, isa == Isa::avx512) << to_string(isa);
+    EXPECT_EQ(flops_kernels<float>(isa, FloatMix::add).front().is_wide, isa == Isa::avx512) << to_string(isa);
+  }
+}
+
 TEST(FlopsKernels, AnInstructionSetWithoutFmaHasNoFmaKernel) {
   if (why_not(Isa::sse2)) GTEST_SKIP() << "not an x86-64 with SSSE3";
   EXPECT_TRUE(flops_kernels<double>(Isa::sse2, FloatMix::fma).empty());
