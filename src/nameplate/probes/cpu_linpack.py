@@ -34,6 +34,12 @@ DEFAULT_UNKNOWNS = 2000
 # The rate of one core of a server from 2023, including the generation of the system; runs correct the estimate.
 USUAL_FLOP_PER_S = 35e9
 USUAL_THREADS = 2
+# For each vector extension, widest first, the flag of /proc/cpuinfo, its name, and the cores that have it in OpenBLAS.
+# OpenBLAS takes a CPU that is newer than itself for an old one (0.3.21: Emerald Rapids for Prescott).
+_WIDE_CORES = (
+    ("avx512vl", "AVX-512", ("SkylakeX", "Cooperlake", "Sapphirerapids")),
+    ("avx2", "AVX2", ("Haswell", "Zen", "Excavator")),
+)
 
 
 def _residual(_: ResolvedExperiment, sample: Sample) -> float:
@@ -53,11 +59,24 @@ def _rated(metric: Metric, experiment: ResolvedExperiment, samples: Sequence[Sam
 
 def _remarks(experiment: ResolvedExperiment, _: Sequence[Sample]) -> list[str]:
     """Return the LAPACK library, such as ``OpenBLAS 0.3.21 for Cooperlake (pthreads)``, as far as it identifies
-    itself.
+    itself, and what to do if it does not use the vectors that the CPU has.
     """
     core = f" for {experiment.labels['blas_core']}" if "blas_core" in experiment.labels else ""
     threading = f" ({experiment.labels['blas_threading']})" if "blas_threading" in experiment.labels else ""
-    return [experiment.labels["blas"] + core + threading]
+    return [experiment.labels["blas"] + core + threading, *_advice(experiment)]
+
+
+def _advice(experiment: ResolvedExperiment) -> list[str]:
+    """Return which kernels of OpenBLAS to try if the ones that it chose lack the widest vectors of an x86 CPU."""
+    chosen = experiment.labels.get("blas_core")
+    if chosen is None:
+        return []
+    for flag, vectors, cores in _WIDE_CORES:
+        if chosen in cores:
+            return []
+        if flag in experiment.machine.cpu.flags:
+            return [f"its kernels do not use {vectors}, which this CPU has: try OPENBLAS_CORETYPE={cores[0]}"]
+    return []
 
 
 def _longest_setup_s(params: Mapping[str, Value]) -> float:
