@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import statistics
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -12,7 +11,7 @@ from nameplate.execution.core_process import CoreProcess, OnRecord, make_request
 from nameplate.records.machine_record import Machine
 from nameplate.records.plan_record import Experiment, Limits, Value
 from nameplate.records.run_record import Header, Outcome, Sample
-from nameplate.tools.pairing import measure_pairs, paired_ratio
+from nameplate.tools.pairing import measure_pairs, middle_pair, paired_ratio
 
 DEFAULT_PAIRS = 7
 
@@ -58,10 +57,10 @@ def likwid(test: str, size_bytes: int, threads: int, seconds: float, unit: str) 
 
 
 def comparison(name: str, ours: Callable[[], float], theirs: Callable[[], float], pairs: int, unit: str) -> str:
-    """Measure pairs in alternating order and return a line with both medians and the ratio of ours to theirs."""
+    """Measure pairs in alternating order and return a line with the middle pair and the ratio of ours to theirs."""
     own, other = measure_pairs(pairs, ours, theirs)
-    medians = f"{statistics.median(own):.4g} {unit}, theirs {statistics.median(other):.4g}"
-    return f"  {name}: {medians}, ratio {ratio_of(own, other)}"
+    mine, its = middle_pair(own, other)
+    return f"  {name}: {mine:.4g} {unit}, theirs {its:.4g}, ratio {ratio_of(own, other)}"
 
 
 def ratio_of(ours: Sequence[float], theirs: Sequence[float]) -> str:

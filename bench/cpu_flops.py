@@ -13,7 +13,7 @@ from _pairs import asked_pairs, likwid, measure, ratio_of
 from nameplate.probes import ResolvedExperiment
 from nameplate.probes.cpu_flops import PROBE
 from nameplate.statistics.stats import median_interval
-from nameplate.tools.pairing import measure_pairs
+from nameplate.tools.pairing import measure_pairs, middle_pair
 
 SECONDS = 1.0
 EXPERIMENTS = (
@@ -54,9 +54,10 @@ def main() -> None:
             share = f"share {statistics.median(efficiencies):.3f}" if 2 * len(efficiencies) > pairs else "share unknown"
             if own := median_interval(efficiencies) if 2 * len(efficiencies) > pairs else None:
                 share += f" ({own.low:.3f} to {own.high:.3f})"
+            mine, its = middle_pair(ours, theirs)
             print(
-                f"  {isa} {mix} threads={threads}: {statistics.median(ours) / 1e9:.2f} GFLOP/s, {test} "
-                f"{statistics.median(theirs) / 1e9:.2f}, ratio {ratio_of(ours, theirs)}, {share}",
+                f"  {isa} {mix} threads={threads}: {mine / 1e9:.2f} GFLOP/s, {test} "
+                f"{its / 1e9:.2f}, ratio {ratio_of(ours, theirs)}, {share}",
                 flush=True,
             )
 

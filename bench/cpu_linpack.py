@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 
 from _pairs import asked_pairs, measure, ratio_of
-from nameplate.tools.pairing import measure_pairs
+from nameplate.tools.pairing import measure_pairs, middle_pair
 
 # The number of unknowns, and how often a system of that size is solved in each run.
 TRIALS = {2000: 5, 5000: 3, 10000: 1}
@@ -66,12 +66,10 @@ def ours(threads: int) -> dict[int, float]:
 
 
 def line(n: int, threads: int, mine: Sequence[Mapping[int, float]], theirs: Sequence[Mapping[int, float]]) -> str:
-    """Return a line with both medians and the ratio of nameplate to HPL."""
+    """Return a line with the middle pair and the ratio of nameplate to HPL."""
     own, other = ([rates[n] for rates in side] for side in (mine, theirs))
-    return (
-        f"  n={n} threads={threads}: {statistics.median(own) / 1e9:.2f} GFLOP/s, HPL "
-        f"{statistics.median(other) / 1e9:.2f}, ratio {ratio_of(own, other)}"
-    )
+    rate, hpl = (value / 1e9 for value in middle_pair(own, other))
+    return f"  n={n} threads={threads}: {rate:.2f} GFLOP/s, HPL {hpl:.2f}, ratio {ratio_of(own, other)}"
 
 
 def main() -> None:

@@ -25,7 +25,7 @@ from nameplate.execution.file_keeper import FileDescriptorCache
 from nameplate.records.plan_record import Value
 from nameplate.records.run_record import Histogram
 from nameplate.statistics.stats import histogram_percentile_s, merged
-from nameplate.tools.pairing import measure_pairs
+from nameplate.tools.pairing import measure_pairs, middle_pair
 
 SECONDS = 2.0
 SIZE = 300_000_000 // 4096 // 8 * 4096 * 8
@@ -105,7 +105,8 @@ def compare(name: str, params: Mapping[str, Value], options: Mapping[str, str | 
         own, other = ([metric(run) for run in side] for side in (ours, theirs))
         if not all(other):
             return ""
-        return f"{what} {statistics.median(own):.4g}, fio {statistics.median(other):.4g}, ratio {ratio_of(own, other)}"
+        value, its = middle_pair(own, other)
+        return f"{what} {value:.4g}, fio {its:.4g}, ratio {ratio_of(own, other)}"
 
     return [
         f"  {name}:",

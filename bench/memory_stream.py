@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import re
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -22,7 +21,7 @@ from pathlib import Path
 from _pairs import asked_pairs, likwid, measure, ratio_of
 from nameplate.records.plan_record import Value
 from nameplate.records.run_record import Sample
-from nameplate.tools.pairing import measure_pairs
+from nameplate.tools.pairing import measure_pairs, middle_pair
 
 SECONDS = 1.0
 UNSURE_S = 0.1
@@ -106,8 +105,9 @@ def compare_with_likwid(pairs: int) -> None:
         for threads in THREADS:
             other = partial(likwid, kernel, arrays * ARRAY_BYTES, threads, SECONDS, "MByte")
             mine, theirs = measure_pairs(pairs, partial(rate, op, stores, threads), other)
-            print(f"  {op} {stores} threads={threads}: {statistics.median(mine) / 1e9:.2f} GB/s, likwid {kernel} "
-                  f"{statistics.median(theirs) / 1e9:.2f}, ratio {ratio_of(mine, theirs)}", flush=True)  # fmt: skip
+            own, its = (value / 1e9 for value in middle_pair(mine, theirs))
+            print(f"  {op} {stores} threads={threads}: {own:.2f} GB/s, likwid {kernel} {its:.2f}, "
+                  f"ratio {ratio_of(mine, theirs)}", flush=True)  # fmt: skip
 
 
 def compare_stores(pairs: int) -> None:
@@ -162,7 +162,7 @@ def compare_with_hpcc(pairs: int) -> None:
     for op, key, processes, pages in experiments:
         mine = [best[op, key, processes, pages] for best in bests]
         theirs = [reference[f"{key}_{op.capitalize()}"] for reference in references]
-        best, other = (statistics.median(side) / 1e9 for side in (mine, theirs))
+        best, other = (value / 1e9 for value in middle_pair(mine, theirs))
         print(f"  {op} processes={processes} pages={pages}: best {best:.2f} GB/s, {key} {other:.2f}, "
               f"ratio {ratio_of(mine, theirs)}", flush=True)  # fmt: skip
 

@@ -7,7 +7,6 @@ a7fc858, where a run took about 160 s on two cores).
 
 from __future__ import annotations
 
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -16,7 +15,7 @@ from functools import partial
 from pathlib import Path
 
 from _pairs import asked_pairs, ratio_of
-from nameplate.tools.pairing import measure_pairs
+from nameplate.tools.pairing import measure_pairs, middle_pair
 
 ROOT = Path(__file__).parents[1]
 EARLIER = "a7fc858"
@@ -44,7 +43,7 @@ def seconds(checkout: Path, command: str) -> float:
 
 
 def main() -> None:
-    """Print a line with both medians and the ratio of the times."""
+    """Print a line with the middle pair and the ratio of the times."""
     pairs = asked_pairs()
     subprocess.run([ROOT / "script" / "bootstrap", "--tools", "bare"], check=True)
     earlier = sys.argv[2] if len(sys.argv) > 2 else EARLIER
@@ -54,8 +53,9 @@ def main() -> None:
         print(f"script/run on a bare Debian, {pairs} pairs, without the {empty:.1f} s to unpack one")
         times = measure_pairs(pairs, partial(seconds, own, "script/run"), partial(seconds, before, "script/run"))
         ours, theirs = ([each - empty for each in part] for part in times)
-        medians = f"{statistics.median(ours):.0f} s, at {earlier} {statistics.median(theirs):.0f} s"
-        print(f"  from clone to first values: {medians}, ratio {ratio_of(ours, theirs)}")
+        own_s, before_s = middle_pair(ours, theirs)
+        values = f"{own_s:.1f} s, at {earlier} {before_s:.1f} s"
+        print(f"  from clone to first values: {values}, ratio {ratio_of(ours, theirs)}")
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -14,6 +13,7 @@ from nameplate.report.format import count, parameters, quantity
 from nameplate.report.terminal.columns import Line, lay_out
 from nameplate.report.terminal.console import make_console
 from nameplate.tools.paired import PairedRow, Verdict
+from nameplate.tools.pairing import middle_pair
 
 _WORDS = {"same": "the same", "more": "better", "less": "worse", "unsure": "unsure", "other work": "other work"}
 _IN_SUMMARY: dict[Verdict, str] = {
@@ -70,8 +70,9 @@ def _table(tool: str, rows: Sequence[PairedRow], width: int) -> list[Text]:
     """Return the table of one tool. Commands are listed below it by number, so that it fits a narrow terminal."""
     lines = []
     for number, row in enumerate(rows, start=1):
+        ours, theirs = middle_pair(row.ours, row.theirs)
         cells = (
-            _median(row.ours, row.unit), _median(row.theirs, row.unit), f"{row.ratio:.3f}",
+            quantity(ours, row.unit), quantity(theirs, row.unit), f"{row.ratio:.3f}",
             f"{row.ci[0]:.3f} to {row.ci[1]:.3f}" if row.ci else f"{len(row.ours)} pairs only",
         )  # fmt: skip
         verdict = Text(_WORDS[row.verdict], style=_STYLES.get(row.verdict, "dim"))
@@ -88,10 +89,6 @@ def _what_was_run(rows: Sequence[PairedRow]) -> Iterator[str]:
             if row.verdict == "other work":
                 yield f"     {row.reason}"
         yield f"     $ {command}"
-
-
-def _median(values: Sequence[float], unit: str) -> str:
-    return quantity(statistics.median(values), unit)
 
 
 def _print_rest(console: Console, rows: Sequence[PairedRow]) -> None:
