@@ -113,15 +113,15 @@ template std::size_t stream_mismatch<double>(StreamOp op, std::uint64_t passes, 
                                              std::size_t begin, std::size_t end);
 
 template <class T>
-std::uint64_t stream_sum(std::size_t begin, std::size_t end) {
-  std::uint64_t sum = 0;
-  for (std::size_t i = begin; i < end; ++i) sum += bits_of(stream_start<T>(0, i));
-  return sizeof(T) == sizeof(std::uint64_t) ? sum : sum & 0xFFFFFFFFU;
+std::uint64_t stream_checksum(std::size_t begin, std::size_t end) {
+  std::uint64_t all = 0;
+  for (std::size_t i = begin; i < end; ++i) all ^= bits_of(stream_start<T>(0, i));
+  return all;
 }
 
 template float stream_expected<float>(StreamOp op, std::uint64_t passes, unsigned array, std::size_t index);
 template double stream_expected<double>(StreamOp op, std::uint64_t passes, unsigned array, std::size_t index);
-template std::uint64_t stream_sum<float>(std::size_t begin, std::size_t end);
-template std::uint64_t stream_sum<double>(std::size_t begin, std::size_t end);
+template std::uint64_t stream_checksum<float>(std::size_t begin, std::size_t end);
+template std::uint64_t stream_checksum<double>(std::size_t begin, std::size_t end);
 
 }  // namespace nameplate

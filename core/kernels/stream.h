@@ -19,7 +19,7 @@ enum class StreamOp {
   scale,   // b = q·c
   add,     // c = a + b
   triad,   // a = b + q·c
-  read,    // the sum of a
+  read,    // the exclusive or of a
   write,   // a = q
   update,  // a = q·a, with q = 2 and ½ alternately
 };
@@ -55,10 +55,10 @@ struct StreamArrays {
   T* c = nullptr;
 };
 
-// One pass over `count` elements. Returns the sum of the elements' bit patterns, modulo 2 to the power of their width,
-// for `read`; otherwise 0. Non-temporal stores need the written array aligned to 64 bytes. T is float or double.
+// Passes over `count` elements. For `read` it returns the sum over the passes of the exclusive or of the elements' bit
+// patterns; otherwise 0. Non-temporal stores need the written array aligned to 64 bytes. T is float or double.
 template <class T>
-using StreamLoop = std::uint64_t (*)(const StreamArrays<T>& arrays, T scalar, std::size_t count);
+using StreamLoop = std::uint64_t (*)(const StreamArrays<T>& arrays, T scalar, std::size_t count, std::uint64_t passes);
 
 // Returns null if the instruction set has no non-temporal store. Call only after why_not(isa) returned nothing.
 template <class T>
@@ -87,6 +87,6 @@ double stream_scalar(StreamOp op, std::uint64_t pass);
 
 // Returns what `read` returns for these elements before any pass.
 template <class T>
-std::uint64_t stream_sum(std::size_t begin, std::size_t end);
+std::uint64_t stream_checksum(std::size_t begin, std::size_t end);
 
 }  // namespace nameplate

@@ -129,7 +129,7 @@ class MemoryLatency final : public Probe {
     std::uint64_t sum = 0;
     for (; !done_.load(std::memory_order_relaxed); ++chunks) {
       auto* const at = reinterpret_cast<double*>(load_memory_.data() + reader.at);  // NOLINT: whole pages of numbers
-      sum += load_loop_({.a = at}, 0, kLoadChunk / sizeof(double));
+      sum += load_loop_({.a = at}, 0, kLoadChunk / sizeof(double), 1);
       reader.at += kLoadChunk;
       if (reader.at == reader.end) reader.at = reader.begin;
       const Ticks next = start + (chunks + 1) * chunk_ticks;

@@ -45,12 +45,35 @@ void expect_every_loop_right(Isa isa) {
       for (const std::size_t count : {1U, 7U, 64U, 129U, 500U}) {
         Arrays<T> arrays(count);
         for (std::uint64_t pass = 0; pass < 3; ++pass) {
-          const std::uint64_t sum = loop(arrays.get(), static_cast<T>(stream_scalar(op, pass)), count);
-          EXPECT_EQ(sum, op == StreamOp::read ? stream_sum<T>(0, count) : 0) << name;
+          const std::uint64_t checksum = loop(arrays.get(), static_cast<T>(stream_scalar(op, pass)), count, 1);
+          EXPECT_EQ(checksum, op == StreamOp::read ? stream_checksum<T>(0, count) : 0) << name;
           arrays.expect_after(op, pass + 1, to_string(isa) + " " + name);
         }
       }
     }
+  }
+}
+
+template <class T>
+void expect_passes_added_up(Isa isa) {
+  constexpr std::size_t kCount = 500;
+  constexpr std::uint64_t kPasses = 3;
+  for (const std::string& name : stream_op_names()) {
+    const StreamOp op = parse_stream_op(name);
+    Arrays<T> arrays(kCount);
+    const StreamLoop<T> loop = stream_loop<T>(isa, op, Stores::plain);
+    const std::uint64_t sum = loop(arrays.get(), static_cast<T>(stream_scalar(op, 0)), kCount, kPasses);
+    EXPECT_EQ(sum, op == StreamOp::read ? kPasses * stream_checksum<T>(0, kCount) : 0) << name;
+    // Except for `update`, which the caller calls with another scalar each time, a pass repeats the one before it.
+    if (op != StreamOp::update) arrays.expect_after(op, kPasses, to_string(isa) + " " + name);
+  }
+}
+
+TEST(StreamLoops, DoAsManyPassesAsTheyAreAskedFor) {
+  for (const Isa isa : compiled_isas()) {
+    if (why_not(isa) || isa == Isa::amx) continue;
+    expect_passes_added_up<double>(isa);
+    expect_passes_added_up<float>(isa);
   }
 }
 
