@@ -22,6 +22,8 @@ BlockOp parse_block_op(std::string_view name);
 
 inline constexpr unsigned char kBlockByte = 0xA5;
 
+inline constexpr std::uint64_t kBlockOfALine = 64;  // bytes of a cache line
+
 // The memory of one worker. `span_bytes`, the length of target and source, is a multiple of `block_bytes`.
 struct BlockSpan {
   std::byte* target = nullptr;
@@ -35,7 +37,8 @@ struct BlockSpan {
 using BlockLoop = std::uint64_t (*)(const BlockSpan& span, const std::uint64_t* offsets, std::size_t count,
                                     std::uint64_t base);
 
-// Returns a loop without calls: one load or store for blocks of 1, 2, 4 and 8 bytes, else vectors. Call only after
+// Returns a loop without calls: one load or store for blocks of 1, 2, 4 and 8 bytes, else vectors, without a loop over
+// them for a cache line. Call only after
 // why_not(isa) returned nothing.
 BlockLoop inline_block_loop(Isa isa, BlockOp op, std::uint64_t block_bytes);
 

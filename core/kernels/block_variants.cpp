@@ -1,6 +1,5 @@
 // The loops without calls, compiled once per instruction set.
 
-#include <array>
 #include <cstring>
 
 #include "kernels/block.h"
@@ -32,7 +31,7 @@ struct OneWord {
   }
 };
 
-// Four vectors at a time, then words, then bytes.
+// Four vectors at a time, then single vectors, words and bytes.
 template <BlockOp kOp>
 struct ManyWords {
   static HWY_INLINE std::uint64_t apply(const BlockSpan& span, std::uint64_t offset) {
@@ -46,29 +45,25 @@ struct ManyWords {
 
   static HWY_INLINE std::uint64_t read(const std::uint8_t* block, std::uint64_t bytes) {
     const hn::ScalableTag<std::uint64_t> d;
-    const std::size_t lanes = hn::Lanes(d);
-    const std::size_t step = 4 * lanes * sizeof(std::uint64_t);
+    const std::size_t vector = hn::Lanes(d) * sizeof(std::uint64_t);
     std::uint64_t at = 0;
     std::uint64_t sum = 0;
-    if (bytes >= step) {
-      const auto load = [&](std::size_t vector) HWY_ATTR {
-        const std::uint8_t* from = block + at + vector * lanes * sizeof(std::uint64_t);
-        return hn::LoadU(d, reinterpret_cast<const std::uint64_t*>(from));  // NOLINT: an unaligned load
-      };
-      auto s0 = load(0);
-      auto s1 = load(1);
-      auto s2 = load(2);
-      auto s3 = load(3);
-      for (at = step; at + step <= bytes; at += step) {
+    const auto load = [&](std::size_t offset) HWY_ATTR {
+      return hn::LoadU(d, reinterpret_cast<const std::uint64_t*>(block + at + offset));  // NOLINT: an unaligned load
+    };
+    if (bytes >= vector) {
+      auto s0 = hn::Zero(d);
+      auto s1 = s0;
+      auto s2 = s0;
+      auto s3 = s0;
+      for (; at + 4 * vector <= bytes; at += 4 * vector) {
         s0 = hn::Add(s0, load(0));
-        s1 = hn::Add(s1, load(1));
-        s2 = hn::Add(s2, load(2));
-        s3 = hn::Add(s3, load(3));
+        s1 = hn::Add(s1, load(vector));
+        s2 = hn::Add(s2, load(2 * vector));
+        s3 = hn::Add(s3, load(3 * vector));
       }
-      // As large as the largest vector; the next line writes all of it.
-      HWY_ALIGN std::array<std::uint64_t, HWY_MAX_BYTES / sizeof(std::uint64_t)> parts;  // NOLINT
-      hn::Store(hn::Add(hn::Add(s0, s1), hn::Add(s2, s3)), d, parts.data());
-      for (std::size_t lane = 0; lane < lanes; ++lane) sum += parts[lane];
+      for (; at + vector <= bytes; at += vector) s0 = hn::Add(s0, load(0));
+      sum = hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(s0, s1), hn::Add(s2, s3))));
     }
     for (; at + sizeof(std::uint64_t) <= bytes; at += sizeof(std::uint64_t)) {
       std::uint64_t word = 0;
@@ -98,10 +93,21 @@ struct ManyWords {
       hn::StoreU(v2, d, target + at + 2 * lanes);
       hn::StoreU(v3, d, target + at + 3 * lanes);
     }
+    for (; at + lanes <= span.block_bytes; at += lanes) hn::StoreU(from(at), d, target + at);
     for (; at + sizeof(std::uint64_t) <= span.block_bytes; at += sizeof(std::uint64_t)) {
       OneWord<std::uint64_t, kOp>::apply(span, offset + at);
     }
     for (; at < span.block_bytes; ++at) OneWord<std::uint8_t, kOp>::apply(span, offset + at);
+  }
+};
+
+// A cache line, whose constant size leaves no loop: a core then has more reads of random lines under way.
+template <BlockOp kOp>
+struct OneLine {
+  static HWY_INLINE std::uint64_t apply(const BlockSpan& given, std::uint64_t offset) {
+    BlockSpan span = given;
+    span.block_bytes = kBlockOfALine;
+    return ManyWords<kOp>::apply(span, offset);
   }
 };
 
@@ -129,6 +135,7 @@ BlockLoop loop_of_size(std::uint64_t block_bytes) {
     case 2: return block_loop<OneWord<std::uint16_t, kOp>>;
     case 4: return block_loop<OneWord<std::uint32_t, kOp>>;
     case 8: return block_loop<OneWord<std::uint64_t, kOp>>;
+    case kBlockOfALine: return block_loop<OneLine<kOp>>;
     default: return block_loop<ManyWords<kOp>>;
   }
 }
