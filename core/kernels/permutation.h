@@ -2,19 +2,20 @@
 // memory to measure.
 #pragma once
 
-#include <bit>
+#include <cmath>
 #include <cstdint>
-#include <utility>
 
 namespace nameplate {
 
-// A Feistel network of four rounds (Luby, Rackoff 1988) over the next power of two; results out of range are permuted
-// again, which keeps it a permutation (cycle walking: Black, Rogaway 2002). It is equal on every machine.
+// A Feistel network of four rounds (Luby, Rackoff 1988) over pairs of numbers, with additions modulo the range of each
+// half; results out of range are permuted again, which keeps it a permutation (Black, Rogaway 2002: generalised
+// Feistel, cycle walking). The pairs are hardly more than the elements, so that it is rarely needed. It is equal on
+// every machine.
 class Permutation {
  public:
-  // Permutes 0 … count − 1; count is at least one.
+  // Permutes 0 … count − 1; count is from 1 to 2^62.
   explicit Permutation(std::uint64_t count)
-      : count_(count), low_bits_(std::bit_width(count - 1) / 2), high_bits_(std::bit_width(count - 1) - low_bits_) {}
+      : count_(count), rights_(root_of(count)), lefts_((count - 1) / rights_ + 1) {}
 
   std::uint64_t operator()(std::uint64_t index) const {
     do index = scrambled(index);
@@ -30,40 +31,53 @@ class Permutation {
   }
 
  private:
-  // Even, so that the halves end as wide as they started.
-  static constexpr std::uint64_t kRounds = 4;
+  // Returns the square root, rounded up to a whole number; the error of a double's is less than one.
+  static std::uint64_t root_of(std::uint64_t count) {
+    auto root = static_cast<std::uint64_t>(std::sqrt(static_cast<double>(count)));
+    while (root * root < count) ++root;
+    return root;
+  }
 
-  // Each round adds a hash of one half to the other and swaps them, including their widths.
+  // Each round adds a hash of one half to the other.
   std::uint64_t scrambled(std::uint64_t index) const {
-    std::uint64_t left = index >> low_bits_;
-    std::uint64_t right = index & ones(low_bits_);
-    for (std::uint64_t round = 0; round < kRounds; ++round) {
-      const std::uint64_t mixed = (left ^ hash(right, round)) & ones(round % 2 == 0 ? high_bits_ : low_bits_);
-      left = std::exchange(right, mixed);
-    }
-    return left << low_bits_ | right;
+    std::uint64_t left = index / rights_;
+    std::uint64_t right = index % rights_;
+    left = sum(left, hash(right, 0, lefts_), lefts_);
+    right = sum(right, hash(left, 1, rights_), rights_);
+    left = sum(left, hash(right, 2, lefts_), lefts_);
+    right = sum(right, hash(left, 3, rights_), rights_);
+    return left * rights_ + right;
   }
 
   std::uint64_t unscrambled(std::uint64_t index) const {
-    std::uint64_t left = index >> low_bits_;
-    std::uint64_t right = index & ones(low_bits_);
-    for (std::uint64_t round = kRounds; round-- > 0;) {
-      const std::uint64_t mixed = (right ^ hash(left, round)) & ones(round % 2 == 0 ? high_bits_ : low_bits_);
-      right = std::exchange(left, mixed);
-    }
-    return left << low_bits_ | right;
+    std::uint64_t left = index / rights_;
+    std::uint64_t right = index % rights_;
+    right = difference(right, hash(left, 3, rights_), rights_);
+    left = difference(left, hash(right, 2, lefts_), lefts_);
+    right = difference(right, hash(left, 1, rights_), rights_);
+    left = difference(left, hash(right, 0, lefts_), lefts_);
+    return left * rights_ + right;
   }
 
-  static std::uint64_t ones(unsigned bits) { return (std::uint64_t{1} << bits) - 1; }
+  static std::uint64_t sum(std::uint64_t a, std::uint64_t b, std::uint64_t range) {
+    const std::uint64_t total = a + b;
+    return total >= range ? total - range : total;
+  }
 
-  static std::uint64_t hash(std::uint64_t value, std::uint64_t round) {
+  static std::uint64_t difference(std::uint64_t a, std::uint64_t b, std::uint64_t range) {
+    return a >= b ? a - b : a + range - b;
+  }
+
+  // Returns a number below `range`, which is at most 2^32.
+  static std::uint64_t hash(std::uint64_t value, std::uint64_t round, std::uint64_t range) {
     value = (value + (round << 48U) + 0x9E3779B97F4A7C15U) * 0xBF58476D1CE4E5B9U;
-    return (value ^ (value >> 32U)) * 0x94D049BB133111EBU >> 24U;
+    value = (value ^ (value >> 32U)) * 0x94D049BB133111EBU;
+    return (value >> 32U) * range >> 32U;
   }
 
   std::uint64_t count_;
-  unsigned low_bits_;
-  unsigned high_bits_;
+  std::uint64_t rights_;  // range of the right half; count_ is at most lefts_ × rights_
+  std::uint64_t lefts_;
 };
 
 }  // namespace nameplate

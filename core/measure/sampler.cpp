@@ -204,6 +204,7 @@ void Experiment::run() {
     reason = error.what();
   }
   if (probe_) probe_->teardown();
+  probe_.reset();  // its memory is free when the outcome is written
   flush();
   write_outcome(ending, reason);
 }

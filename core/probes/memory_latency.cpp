@@ -29,6 +29,7 @@ namespace {
 
 constexpr std::size_t kSmallestSize = 2 * kLine;
 constexpr std::uint64_t kMaxWarmingStops = (std::uint64_t{64} << 20U) / kLine;
+constexpr std::size_t kStopsOfMaker = 1U << 16U;  // starting a thread pays off for some milliseconds
 constexpr std::size_t kLoadChunk = 16 << 10;
 constexpr double kMaxLoadThreads = 4095;
 
@@ -48,7 +49,7 @@ class MemoryLatency final : public Probe {
     const std::int64_t load_region = load_bytes_per_s_ > 0 ? memory_array_bytes(machine) : 0;
     require_memory(static_cast<std::int64_t>(size_) + load_region, machine, fmt::format("size={}", size_));
     team_ = make_thread_team(1 + load_threads_, machine.topology.allowed);
-    cycle_.emplace(size_, stride_, pages_, chains_);
+    make_cycle(machine);
     std::ranges::copy(cycle_->starts(), walkers_.begin());
     if (load_region > 0) make_load(static_cast<std::size_t>(load_region));
     // The warm-up leaves the caches in the state of the walk: once around, or until they are full of visited lines.
@@ -91,6 +92,14 @@ class MemoryLatency final : public Probe {
     const unsigned others = std::max(1U, machine.default_threads() - 1);
     const auto given = parameters.count_if_given("load_threads");
     load_threads_ = load_bytes_per_s_ > 0 ? static_cast<unsigned>(given.value_or(others)) : 0;
+  }
+
+  // With all cores: a cycle through a gigabyte takes one of them a second.
+  void make_cycle(const Machine& machine) {
+    const auto most = static_cast<std::size_t>(machine.default_threads());
+    const std::size_t makers = std::clamp<std::size_t>(size_ / stride_ / kStopsOfMaker, 1, most);
+    const auto team = make_thread_team(static_cast<unsigned>(makers), machine.topology.allowed);
+    cycle_.emplace(size_, stride_, pages_, chains_, *team);
   }
 
   void walk(std::uint64_t rounds) {

@@ -9,16 +9,19 @@
 
 namespace nameplate {
 
-ChaseCycle::ChaseCycle(std::size_t size_bytes, std::size_t stride_bytes, Pages pages, unsigned walkers)
+ChaseCycle::ChaseCycle(std::size_t size_bytes, std::size_t stride_bytes, Pages pages, unsigned walkers, Team& makers)
     : memory_(size_bytes, pages), stride_bytes_(stride_bytes), stops_(size_bytes / stride_bytes) {
   memory_.touch(0, size_bytes);
   // A random order of visits is a random cycle. Stops are written in the order of addresses, which takes a tenth of the
   // time of the order of visits.
   const Permutation order(stops_);
-  for (std::uint64_t slot = 0; slot < stops_; ++slot) {
-    const std::uint64_t ordinal = order.inverse(slot);
-    new (in_slot(slot)) ChaseStop{.next = in_slot(order(ordinal + 1 < stops_ ? ordinal + 1 : 0)), .ordinal = ordinal};
-  }
+  makers.each([&](unsigned maker) {
+    const std::uint64_t end = stops_ * (maker + 1) / makers.size();
+    for (std::uint64_t slot = stops_ * maker / makers.size(); slot < end; ++slot) {
+      const std::uint64_t ordinal = order.inverse(slot);
+      new (in_slot(slot)) ChaseStop{.next = in_slot(order(ordinal + 1 < stops_ ? ordinal + 1 : 0)), .ordinal = ordinal};
+    }
+  });
   for (unsigned i = 0; i < walkers; ++i) starts_.push_back(in_slot(order(stops_ * i / walkers)));
 }
 

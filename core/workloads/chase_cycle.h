@@ -7,14 +7,16 @@
 
 #include "kernels/chase.h"
 #include "machine/buffer.h"
+#include "measure/team.h"
 
 namespace nameplate {
 
 class ChaseCycle {
  public:
   // One stop per `stride_bytes`, a multiple of a 64-byte line, of `size_bytes`. With a wider stride the stop's line
-  // within its slot is random, so that all sets of a cache are used. The caller's thread touches the pages first.
-  ChaseCycle(std::size_t size_bytes, std::size_t stride_bytes, Pages pages, unsigned walkers);
+  // within its slot is random, so that all sets of a cache are used. The caller's thread touches the pages first, and
+  // the makers share the stops.
+  ChaseCycle(std::size_t size_bytes, std::size_t stride_bytes, Pages pages, unsigned walkers, Team& makers);
 
   std::uint64_t stops() const { return stops_; }
   const Buffer& memory() const { return memory_; }

@@ -56,7 +56,11 @@ WRONG = [
     ("memory_stream", {"op": "copy", "size": "64KiB"}, r"c\[4096\] is [\d.]+, but copy gives [\d.]+"),
     ("memory_stream", {"op": "triad", "size": "64KiB", "precision": "fp32"}, r"a\[8192\] is [\d.]+, but triad gives"),
     ("memory_stream", {"op": "write", "size": "64KiB", "stores": "nontemporal"}, r"a\[4096\] is 4, but write gives 3"),
-    ("memory_stream", {"op": "read", "size": "64KiB"}, r"the checksum of a\[0\] to a\[8191\] is 0x\w+, but should be 0x\w+"),
+    (
+        "memory_stream",
+        {"op": "read", "size": "64KiB"},
+        r"the checksum of a\[0\] to a\[8191\] is 0x\w+, but should be 0x\w+",
+    ),
     ("memory_block", {"op": "write", "size": "1MB"}, r"block \d+ of 122 has neither its old nor its new content"),
     ("memory_block", {"op": "copy", "size": "1MB", "library": "inline"}, r"block \d+ of 61 has neither"),
     (
