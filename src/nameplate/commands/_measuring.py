@@ -19,6 +19,7 @@ from nameplate.errors import FileError, Interrupted, UsageError
 from nameplate.execution.core_process import CoreProcess, OnRecord
 from nameplate.execution.curve_refinement import refiner
 from nameplate.execution.file_keeper import FileDescriptorCache
+from nameplate.execution.memory_keeper import MemoryKeeper
 from nameplate.execution.session import Control, NodeTurns, Progress, Session
 from nameplate.interruption import handled, say
 from nameplate.planning.budget import overrun_s
@@ -152,7 +153,7 @@ def measure_to_file(
     code_fingerprint()  # computed now, because another version may be installed during a long run
     control = Control()
     keeper = FileDescriptorCache()
-
+    memory = MemoryKeeper(place.machine)
     session = Session(
         plan=header.plan,
         seed=header.seed,
@@ -165,6 +166,7 @@ def measure_to_file(
         refine=refiner(header.plan),
         decided=partial(_decided, place.decided, writer.path) if place.decided else None,
         nodes=place.nodes,
+        memory=memory,
         began=place.began,
     )
     try:
@@ -181,6 +183,7 @@ def measure_to_file(
     finally:
         writer.close()
         keeper.close()
+        memory.close()
     return _finished(writer.path)
 
 

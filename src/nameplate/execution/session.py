@@ -23,6 +23,7 @@ import msgspec
 
 from nameplate.errors import CoreDied, CoreError, CoreHung, UsageError
 from nameplate.execution.core_process import Core, OnRecord, make_request
+from nameplate.execution.memory_keeper import MemoryKeeper
 from nameplate.execution.pace import Pace
 from nameplate.planning.budget import MIN_ROUNDS, closing_s, full_slice_s, min_slice_s, overrun_s
 from nameplate.probes import probe_of
@@ -154,6 +155,7 @@ class Session:
       verdict is final; None for a run that is not compared while it is measured
     - ``nodes``: the nodes that each measure the single-machine experiments; None measures them once
     - ``sync``: called between experiments, so that writing records to disk does not disturb a measurement
+    - ``memory``: holds memory between experiments; by default none is held
     - ``clock``: returns the current time in seconds; ``began``: the start of the budget by this clock, or None if it
       starts with ``run``
     - ``grace_s``: the time that an experiment has in addition to its slice, warm-up, samples and declared set-up,
@@ -172,6 +174,7 @@ class Session:
     nodes: NodeTurns | None = None
     # Called between experiments, so that writing records to disk does not disturb a measurement.
     sync: Callable[[], None] = lambda: None
+    memory: MemoryKeeper | None = None
     clock: Clock = time.monotonic
     grace_s: float = GRACE_S
     # The start of the budget by ``clock``; None for the start of the run.
@@ -384,7 +387,7 @@ class Session:
             request |= self.nodes.fields(f"{self.seed}/{number}/{experiment.id}")
         began = self.clock()
         try:
-            outcome = core.measure(request, deadline_s, keep)
+            outcome = self._outcome(core, experiment, request, deadline_s, keep)
         except (CoreDied, CoreHung) as error:
             if self.control.stopped or (limits.budget_binds and self._out_of_time()):
                 return False
@@ -394,13 +397,24 @@ class Session:
             self._note(Measurement(msgspec.structs.replace(outcome, round=number), samples))
             self._expect(experiment)
             return False
-        # The core answers a request that it cannot read without its id.
-        named = msgspec.structs.replace(outcome, id=experiment.id, round=number)
-        self._note(Measurement(named, samples))
+        self._note(Measurement(msgspec.structs.replace(outcome, round=number), samples))
         if outcome.ending == "ok" and not outcome.interrupted:
             self._pace.note(experiment, slice_s, self.clock() - began)
         self._expect(experiment)
         return True
+
+    def _outcome(
+        self, core: Core, experiment: Experiment, request: Mapping[str, object], deadline_s: float, keep: OnRecord
+    ) -> Outcome:
+        """Measure with the memory that is held for the experiment, and hold it again."""
+        if self.memory:
+            self.memory.release_for(experiment)
+        outcome = core.measure(request, deadline_s, keep)
+        # The core answers a request that it cannot read without its id.
+        outcome = msgspec.structs.replace(outcome, id=experiment.id)
+        if self.memory:
+            self.memory.hold_after(outcome)
+        return outcome
 
     def _gone(self, experiment: Experiment, error: CoreError) -> Outcome:
         return Outcome(
