@@ -92,11 +92,13 @@ Answer = Callable[[str, int], Iterable[Sample | Outcome]]
 class FakeCores:
     """Replaces nameplate-core, on a simulated clock: an experiment takes its slice plus ``overhead_s`` seconds.
 
-    ``answer(id, n_earlier_requests)`` returns the records of an experiment, or raises the error that the core would.
+    Those in ``longer_s`` take these seconds more. ``answer(id, n_earlier_requests)`` returns the records of an
+    experiment, or raises the error that the core would.
     """
 
     answer: Answer
     overhead_s: float = 0.0
+    longer_s: Mapping[str, float] = field(default_factory=dict)
     now: float = 0.0
     started: int = 0
     asked: list[tuple[int, str]] = field(default_factory=list)
@@ -115,7 +117,7 @@ class FakeCores:
         before = sum(identity == asked for _, asked in self.asked)
         self.asked.append((self.started, identity))
         self.slices.append(request["slice_s"])
-        self.now += request["slice_s"] + self.overhead_s
+        self.now += request["slice_s"] + self.overhead_s + self.longer_s.get(identity, 0.0)
         for record in self.answer(identity, before):
             on_record(record)
             if isinstance(record, Outcome):

@@ -268,6 +268,31 @@ def test_without_fixed_rounds_nothing_is_started_that_ends_long_after_the_budget
     assert cores.stop().reasons == {"a": "budget"}
 
 
+TEN = "abcdefghij"
+
+
+def rounds_of_ten(budget_s: float, longer_s: float) -> Counter[str]:
+    cores = FakeCores(noisy, longer_s={"a": longer_s})
+    cores.session(plan(*TEN, budget_s=budget_s), rate).run()
+    assert cores.now <= 1.02 * budget_s + longer_s  # its overhead is underestimated
+    return Counter(identity for _, identity in cores.asked)
+
+
+def test_a_costly_experiment_has_fewer_rounds_if_the_others_then_have_enough() -> None:
+    rounds = rounds_of_ten(budget_s=100.0, longer_s=15.0)
+    assert min(rounds[each] for each in TEN[1:]) == 6  # six rounds of all would take 150 s
+    assert rounds["a"] == 3  # as many as there is time for
+
+
+def test_a_costly_experiment_has_all_rounds_if_there_is_time() -> None:
+    assert min(rounds_of_ten(budget_s=152.0, longer_s=15.0).values()) == 6
+
+
+def test_no_experiment_is_left_out_if_that_is_not_enough() -> None:
+    rounds = rounds_of_ten(budget_s=50.0, longer_s=2.0)
+    assert sorted({rounds[each] for each in TEN}) in ([4], [3, 4], [4, 5])
+
+
 def test_the_first_measurement_starts_however_short_the_budget_without_fixed_rounds() -> None:
     cores = FakeCores(noisy, overhead_s=99.0)
     cores.session(plan("a", budget_s=1.0), rate).run()
