@@ -40,7 +40,7 @@ from recorded_runs import GOLDEN, unpacked
 
 KINDS = ("quick", "full", "series", "soak", "t2micro-posix", "mpi_stream", "mpi_pairs", "mpi_pingpong", "per_node")
 OUTPUTS = ("fio-3.33.json", "iperf3-tcp-3.12.json", "iperf3-udp-3.12.json", "stream-5.10.txt", "osu_latency-7.5.txt",
-           "osu_multi_lat-5.6.3.txt")  # fmt: skip
+           "osu_multi_lat-5.6.3.txt", "imb-pingpong-2021.11.txt")  # fmt: skip
 FORMATS = ("table", "json", "csv", "markdown", "openmetrics", "xml", "study", "gnuplot")
 EXPERIMENTS_OF_PROBE = 2
 SAMPLES_OF_ROUND = 4

@@ -75,6 +75,12 @@ def test_osu() -> None:
     assert several["latency", "data=unchanged size=8"] == pytest.approx(0.23e-6)
 
 
+def test_imb() -> None:
+    found = values_of(read_imported(GOLDEN / "imb-pingpong-2021.11.txt"))
+    assert found["latency", "data=unchanged pairs=1 size=1048576"] == pytest.approx(120.29e-6)
+    assert len(found) == 21  # without the empty message
+
+
 def test_a_folder_is_read_as_repeats(tmp_path: Path) -> None:
     for number in range(6):
         shutil.copy(GOLDEN / "osu_latency-7.5.txt", tmp_path / f"{number}.txt")
@@ -109,7 +115,7 @@ def test_each_importer_accepts_its_own_outputs_only() -> None:
     texts = {path.name: path.read_text() for path in GOLDEN.iterdir()}
     known = {name: [i.name for i in load_importers() if i.recognises(text)] for name, text in texts.items()}
     assert all(len(importers) <= 1 for importers in known.values())
-    assert {importers[0] for importers in known.values() if importers} == {"fio", "iperf3", "osu", "stream"}
+    assert {importers[0] for importers in known.values() if importers} == {"fio", "imb", "iperf3", "osu", "stream"}
 
 
 @pytest.mark.parametrize(
@@ -119,10 +125,14 @@ def test_each_importer_accepts_its_own_outputs_only() -> None:
         ("stream-5.10.txt", "Triad:", "Trio:", "no lines match"),
         ("osu_latency-7.5.txt", "Latency(us)", "Latency(ns)", "unexpected columns"),
         ("osu_bw-7.5.txt", "", "", "Bandwidth Test: nameplate measures the same only for osu_latency and"),
+        ("imb-pingpong-2021.11.txt", "t[usec]", "t[nsec]", "unexpected columns"),
+        ("imb-pingpong-2021.11.txt", "# #processes = 2", "# #processes = 4", "not between two processes"),
+        ("imb-pingpong-2021.11.txt", "ing PingPong", "ing PingPing", "PingPing: nameplate measures the same only for"),
+        ("imb-pingpong-2021.11.txt", "     2.45  ", "     0.00  ", "line 39: "),
         ("fio-3.33.json", '"bw_bytes"', '"bw_b"', "not a possible value"),
         ("iperf3-tcp-3.12.json", '"sum_received"', '"sum_lost"', "no sum_received"),
         ("iperf3-udp-3.12.json", '"packets"', '"packs"', "no datagrams"),
-        ("sockperf-3.7.txt", "", "", "neither a run file nor an output of distributed_stream, fio, iperf3, osu,"),
+        ("sockperf-3.7.txt", "", "", "neither a run file nor an output of distributed_stream, fio, imb, iperf3, osu,"),
     ],
 )  # fmt: skip
 def test_broken_outputs_are_rejected(tmp_path: Path, name: str, old: str, new: str, words: str) -> None:
