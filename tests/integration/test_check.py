@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 from junitparser import JUnitXml
 
+from nameplate.execution.memory_keeper import returns_free_memory
 from nameplate.expectations.site_file import read_site
+from nameplate.results.run_file import read_run
 
 
 def nameplate(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -109,6 +111,8 @@ def test_what_is_expected_is_measured_here(site: Path) -> None:
     answer = check(site.parent, "--expect", "site.toml", "-o", "new.jsonl", *options)
     assert answer.returncode == 0, answer.stderr
     assert {value["verdict"] for value in json.loads(answer.stdout)["values"]} <= {"AS EXPECTED", "ABOVE"}
+    budget_s = read_run(site.parent / "new.jsonl").run.plan.limits.budget_s
+    assert budget_s == (15.0 if returns_free_memory() else 5.0)
     assert check(site.parent, "new.jsonl", "--expect", "site.toml", "--strict").returncode == 0
 
 

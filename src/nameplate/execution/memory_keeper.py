@@ -28,6 +28,22 @@ _MADV_POPULATE_WRITE = 23
 Allocate = Callable[[int], "mmap.mmap | None"]
 
 
+def returns_free_memory(root: Path = Path("/")) -> bool:
+    """Return whether a balloon device of this machine has the feature of reporting free pages.
+
+    ``root`` is the root of the file system /sys. The result is False if there is no such device.
+    """
+    for device in (root / "sys/bus/virtio/devices").glob("*"):
+        try:
+            kind = int((device / "device").read_text(), 16)
+            features = (device / "features").read_text()
+        except (OSError, ValueError):
+            continue
+        if kind == _BALLOON and features[_REPORTING : _REPORTING + 1] == "1":
+            return True
+    return False
+
+
 class MemoryKeeper:
     """The memory that is held between experiments.
 
@@ -41,7 +57,7 @@ class MemoryKeeper:
         memory limit, in which held memory counts. ``root`` is the root of the file systems /proc and /sys.
         ``allocate`` returns as many bytes of touched memory as it is asked for, or None if there is not enough.
         """
-        self._is_active = machine.limits.memory_bytes is None and _returns_free_memory(root)
+        self._is_active = machine.limits.memory_bytes is None and returns_free_memory(root)
         self._root = root
         self._allocate = allocate or _touched
         self._held: list[mmap.mmap] = []
@@ -88,19 +104,6 @@ class MemoryKeeper:
     def close(self) -> None:
         """Release all memory."""
         self._release(len(self._held))
-
-
-def _returns_free_memory(root: Path) -> bool:
-    """Return whether a balloon device of this machine has the feature of reporting free pages."""
-    for device in (root / "sys/bus/virtio/devices").glob("*"):
-        try:
-            kind = int((device / "device").read_text(), 16)
-            features = (device / "features").read_text()
-        except (OSError, ValueError):
-            continue
-        if kind == _BALLOON and features[_REPORTING : _REPORTING + 1] == "1":
-            return True
-    return False
 
 
 def _available_bytes(root: Path) -> int:
