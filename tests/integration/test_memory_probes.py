@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from disassembly import BUILT_CORE, disassembly, inner_loop
+from disassembly import BUILT_CORE, disassembly, inner_loop, loops
 from machine_wide import unused_name
 from nameplate.execution.core_process import describe, read_machine
 
@@ -242,23 +242,17 @@ def code_of(pattern: str) -> list[str]:
     return found[0]
 
 
-def longest_loop(code: list[str]) -> list[str]:
-    """Return the last loop over whole vectors; the loops behind it process the tail."""
-    for end in range(len(code), 0, -1):
-        try:
-            loop = inner_loop(code[:end])
-        except AssertionError:
-            break
-        if any("zmm" in line for line in loop):
-            return [line.split("\t", 1)[1].split("<")[0] for line in loop]
-    raise AssertionError("no loop over vectors")
+def vector_loop(code: list[str]) -> list[str]:
+    """Return the innermost loop over whole vectors: others process the tail, or repeat all of it."""
+    over_vectors = [loop for loop in loops(code) if any("zmm" in line for line in loop)]
+    return [line.split("\t", 1)[1].split("<")[0] for line in min(over_vectors, key=len)]
 
 
 @pytest.mark.parametrize(("op", "loads"), [(0, 1), (1, 1), (2, 2), (3, 2), (5, 0), (6, 1)])
 @pytest.mark.parametrize("stores", [0, 1])
 def test_stream_loops_have_the_selected_stores(op: int, loads: int, stores: int) -> None:
     name = rf"N_AVX3::store_loop<double, \(nameplate::StreamOp\){op}, \(nameplate::Stores\){stores}>"
-    loop = longest_loop(code_of(name))
+    loop = vector_loop(code_of(name))
     past = [line for line in loop if line.startswith("vmovntpd")]
     through = [line for line in loop if re.match(r"vmov[au]pd\s+%zmm\d+,", line) and "(" in line]
     assert (len(past), len(through)) == ((4, 0) if stores else (0, 4)), loop

@@ -31,9 +31,20 @@ def disassembly(core: Path) -> dict[str, list[str]]:
 
 def inner_loop(instructions: list[str]) -> list[str]:
     """Return the instructions from the target of the last backward jump to that jump."""
+    found = loops(instructions)
+    assert found, "no loop"
+    return found[-1]
+
+
+def loops(instructions: list[str]) -> list[list[str]]:
+    """Return the instructions of each loop, from the target of a backward jump to that jump, in the order of the jumps.
+
+    A loop around others is one of them.
+    """
     addresses = [int(line.split(":")[0], 16) for line in instructions]
-    for index in range(len(instructions) - 1, -1, -1):
-        jump = re.search(r"\tj\w+\s+([0-9a-f]+)", instructions[index])
-        if jump and int(jump[1], 16) in addresses and addresses.index(int(jump[1], 16)) < index:
-            return instructions[addresses.index(int(jump[1], 16)) : index + 1]
-    raise AssertionError("no loop")
+    found = []
+    for index, line in enumerate(instructions):
+        jump = re.search(r"\tj\w+\s+([0-9a-f]+)", line)
+        if jump and int(jump[1], 16) in addresses[:index]:
+            found.append(instructions[addresses.index(int(jump[1], 16)) : index + 1])
+    return found
