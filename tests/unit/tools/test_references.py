@@ -188,6 +188,14 @@ def test_a_tool_is_recognised_by_its_own_output_only(tool: str, said: str) -> No
     assert known == {tool}
 
 
+@pytest.mark.parametrize("tool", load_references())
+def test_no_work_replaces_the_file_of_another(tool: str) -> None:
+    written: dict[str, str] = {}
+    for work in works(tool, STREAM):
+        for name, text in work.files.items():
+            assert written.setdefault(name, text) == text, name
+
+
 def test_the_stream_program_of_imagemagick_is_not_stream() -> None:
     said = "Usage: stream [options ...] input-image raw-image\n\nVersion: ImageMagick 6.9.11-60 Q16 x86_64\n"
     assert not load_references()["stream"].version.search(said)

@@ -23,7 +23,6 @@ _HEADING = re.compile(r"^\s*#bytes\s+#repetitions\s+t\[usec\]\s+Mbytes/sec\s*$",
 _ROW = re.compile(r"\s+(\d+)\s+\d+\s+([\d.]+)\s+[\d.]+\s*$")
 # Repetitions per second that a run should last: fewer than any machine does.
 _REPETITIONS_PER_S = {8: 400_000, 1 << 10: 250_000, 64 << 10: 12_000, 1 << 20: 1_200}
-_SIZES = "imb-sizes"
 # Longer than any run: after this time IMB breaks off.
 _LIMIT_S = 600
 _BEGINNING = 4096
@@ -64,11 +63,12 @@ def _row(match: re.Match[str], number: int) -> tuple[int, float]:
 
 def _work(setting: ToolSetting, size: int, repetitions_per_s: int) -> ToolWork:
     repetitions = str(repetitions_per_s * setting.seconds)
-    options = ["-msglen", _SIZES, "-iter", repetitions, "-iter_policy", "off", "-time", str(_LIMIT_S)]
+    sizes = f"imb-sizes-{size}"  # all works share the folder
+    options = ["-msglen", sizes, "-iter", repetitions, "-iter_policy", "off", "-time", str(_LIMIT_S)]
     params: dict[str, Value] = {"size": size, "pairs": 1, "data": "unchanged"}
     compared = ComparedMetric("", "mpi_pingpong", params, "latency", partial(read_size, size))
     command = [*setting.launcher, setting.found["IMB-MPI1"].path, "PingPong", *options]
-    return ToolWork(f"PingPong, {size:,} B", command, [compared], files={_SIZES: f"{size}\n"})
+    return ToolWork(f"PingPong, {size:,} B", command, [compared], files={sizes: f"{size}\n"})
 
 
 def _works(setting: ToolSetting) -> list[ToolWork]:
