@@ -41,6 +41,8 @@ ROUNDS_BEFORE_DENSE = 2
 # long they take, since a guest may get its memory from the host in it.
 COSTLY = 10
 FIRST_ROUNDS = 2
+# What a round takes, compared with the shortest times of its experiments and without the time between them.
+SHORTEST_TO_USUAL = 1.2
 
 # The time for set-up, warm-up, calibration and the last sample, in addition to a slice.
 GRACE_S = 30.0
@@ -341,7 +343,7 @@ class Session:
             return todo
         by_time = sorted(todo, key=lambda each: self._took_s[each.id], reverse=True)
         others = by_time[len(todo) // COSTLY :]
-        others_s = self._start_core_s + sum(self._took_s[each.id] for each in others)
+        others_s = self._start_core_s + SHORTEST_TO_USUAL * sum(self._took_s[each.id] for each in others)
         costly_s = sum(self._took_s[each.id] for each in by_time[: len(todo) // COSTLY])
         is_enough_for_all = self._left_s() >= costly_s + (1 + later) * others_s
         is_enough_for_others = self._left_s() >= (1 + later) * others_s
