@@ -6,7 +6,7 @@ Output that has changed raises Unreadable; nothing is guessed.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -88,6 +88,24 @@ def whole(text: str, what: str) -> int:
     if not (text.isdecimal() and len(text) <= MAX_DIGITS):
         raise Unreadable(f"{what} is '{text:.40}', not a whole number of at most {MAX_DIGITS} digits")
     return int(text)
+
+
+def sizes_and_times(text: str, row: re.Pattern[str]) -> Iterator[tuple[int, float]]:
+    """Yield the size in bytes and the time in seconds of each line of a text whose beginning matches ``row``.
+
+    The groups of ``row`` are the size, as for ``whole``, and the time in microseconds, as for ``positive``.
+
+    Raises:
+        Unreadable: a size or a time is not a possible value; the message has the number of the line.
+    """
+    for line_number, line in enumerate(text.splitlines(), start=1):
+        match = row.match(line)
+        if match is None:
+            continue
+        try:
+            yield whole(match[1], "the size"), positive(match[2], 1e-6)
+        except Unreadable as error:
+            raise Unreadable(f"line {line_number}: {error}") from None
 
 
 def decoded(text: str, type_: type[T]) -> T:

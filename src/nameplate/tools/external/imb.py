@@ -7,25 +7,24 @@ The output of PingPong between two processes is read, with every size.
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Iterator, Sequence
 from functools import partial
 
 from nameplate.errors import Unreadable
 from nameplate.records.plan_record import Value
-from nameplate.tools.output import Imported, only, positive, whole
+from nameplate.tools.output import Imported, only, sizes_and_times
 from nameplate.tools.reference_tool import ComparedMetric, ReferenceTool, ToolSetting, ToolWork
 
 _VERSION = re.compile(r"^#\s+Intel\(R\) MPI Benchmarks (\d\S*), MPI-1 part", re.MULTILINE)
 _BEGIN = re.compile(r"^# Benchmarking (\w+)", re.MULTILINE)
 _HEADING = re.compile(r"^\s*#bytes\s+#repetitions\s+t\[usec\]\s+Mbytes/sec\s*$", re.MULTILINE)
 _ROW = re.compile(r"\s+(\d+)\s+\d+\s+([\d.]+)\s+[\d.]+\s*$")
-# Repetitions per second that a run should last: fewer than any machine does.
+# The number of repetitions for each second of a run, by size; slow machines do about as many in a second.
 _REPETITIONS_PER_S = {8: 400_000, 1 << 10: 250_000, 64 << 10: 12_000, 1 << 20: 1_200}
-# Longer than any run: after this time IMB breaks off.
+# IMB breaks off after this time, which is longer than any run.
 _LIMIT_S = 600
-_BEGINNING = 4096
+_HEADING_BYTES = 4096
 
 
 def read_size(size: int, text: str) -> float:
@@ -41,7 +40,7 @@ def read_size(size: int, text: str) -> float:
 
 
 def _rows(text: str) -> Iterator[tuple[int, float]]:
-    """Yield the sizes and times. Raises Unreadable if the output has changed or is not that of one PingPong."""
+    """Return the sizes and times. Raises Unreadable if the output has changed or is not that of one PingPong."""
     names = _BEGIN.findall(text)
     if names != ["PingPong"]:
         raise Unreadable(f"{' and '.join(names) or 'no benchmark'}: nameplate measures the same only for PingPong")
@@ -49,16 +48,7 @@ def _rows(text: str) -> Iterator[tuple[int, float]]:
         raise Unreadable("not between two processes")
     if not _HEADING.search(text):
         raise Unreadable("unexpected columns")
-    for number, line in zip(itertools.count(1), text.splitlines(), strict=False):
-        if match := _ROW.fullmatch(line):
-            yield _row(match, number)
-
-
-def _row(match: re.Match[str], number: int) -> tuple[int, float]:
-    try:
-        return whole(match[1], "the size"), positive(match[2], 1e-6)
-    except Unreadable as error:
-        raise Unreadable(f"line {number}: {error}") from None
+    return sizes_and_times(text, _ROW)
 
 
 def _work(setting: ToolSetting, size: int, repetitions_per_s: int) -> ToolWork:
@@ -88,7 +78,7 @@ REFERENCE = ReferenceTool(
 
 def recognises(text: str) -> bool:
     """Return whether an output has IMB's heading, which up to 4 KiB of other output of the launcher may precede."""
-    return _VERSION.search(text[:_BEGINNING]) is not None
+    return _VERSION.search(text[:_HEADING_BYTES]) is not None
 
 
 def read(text: str) -> Sequence[Imported]:
@@ -101,7 +91,8 @@ def read(text: str) -> Sequence[Imported]:
         Unreadable: the output has changed, has no sizes, or is of another benchmark or of more processes.
     """
     common: dict[str, Value] = {"data": "unchanged", "pairs": 1}
-    rows = ((size, time_s) for size, time_s in _rows(text) if size > 0)
-    return only(
-        [Imported("mpi_pingpong", {"size": size, **common}, "latency", time_s) for size, time_s in rows], "sizes"
-    )
+    found = [
+        Imported("mpi_pingpong", {"size": size, **common}, "latency", time_s)
+        for size, time_s in _rows(text) if size > 0
+    ]  # fmt: skip
+    return only(found, "sizes")

@@ -8,14 +8,13 @@ The outputs of osu_latency and osu_multi_lat are read, with every size.
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Sequence
 from functools import partial
 
 from nameplate.errors import Unreadable
 from nameplate.records.plan_record import Value
-from nameplate.tools.output import Imported, only, positive, whole
+from nameplate.tools.output import Imported, only, positive, sizes_and_times
 from nameplate.tools.reference_tool import ComparedMetric, ReferenceTool, ToolSetting, ToolWork
 
 _WINDOWED = "OSU keeps 64 messages in flight, nameplate waits for each answer"
@@ -28,6 +27,7 @@ _TESTS = {
     "osu_mbw_mr": (r"Multiple Bandwidth / Message Rate Test", r"MB/s\s+Messages/s", 1e6),
 }
 _SMALL, _LARGE = 8, 1 << 20
+_ROW = re.compile(r"(\d+)\s+([\d.]+)(?:\s|$)")
 
 
 def read_size(program: str, size: int, text: str) -> float:
@@ -107,20 +107,9 @@ def read(text: str) -> Sequence[Imported]:
         raise Unreadable(f"{name}: nameplate measures the same only for {' and '.join(_TITLES.values())}")
     if not re.search(r"^# Size\s+(?:Avg )?Latency ?\(us\)(?:\s|$)", text, re.MULTILINE):
         raise Unreadable("unexpected columns")
-    rows = [found for found in map(_row, text.splitlines(), itertools.count(1)) if found]
+    rows = sizes_and_times(text, _ROW)
     # Only the launcher knows the number of pairs of osu_multi_lat.
     common: dict[str, Value] = {"data": "unchanged", **({"pairs": 1} if title[1] == "Latency Test" else {})}
     return only(
         [Imported("mpi_pingpong", {"size": size, **common}, "latency", time_s) for size, time_s in rows], "sizes"
     )
-
-
-def _row(line: str, number: int) -> tuple[int, float] | None:
-    """Return the size and the time in seconds of a line; None if it is not a row."""
-    match = re.match(r"(\d+)\s+([\d.]+)(?:\s|$)", line)
-    if match is None:
-        return None
-    try:
-        return whole(match[1], "the size"), positive(match[2], 1e-6)
-    except Unreadable as error:
-        raise Unreadable(f"line {number}: {error}") from None
