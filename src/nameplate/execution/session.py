@@ -37,12 +37,12 @@ from nameplate.statistics.stats import relative_half_width
 # The number of rounds of a curve's sparse points before dense points are chosen for the first time.
 ROUNDS_BEFORE_DENSE = 2
 
-# If time is short, one in so many experiments may have fewer rounds than the others. The first round does not show how
-# long they take, since a guest may get its memory from the host in it.
-COSTLY = 10
-FIRST_ROUNDS = 2
-# What a round takes, compared with the shortest times of its experiments and without the time between them.
-SHORTEST_TO_USUAL = 1.2
+# If time is short, a tenth of the experiments may have fewer rounds than the others.
+COSTLY_SHARE = 0.1
+# A guest may get its memory from the host in the first round, so its times show little about later rounds.
+ROUNDS_BEFORE_COSTLY = 2
+# A round takes longer than the sum of the shortest times of its experiments, by this factor.
+ROUND_PER_SHORTEST = 1.2
 
 # The time for set-up, warm-up, calibration and the last sample, in addition to a slice.
 GRACE_S = 30.0
@@ -338,16 +338,16 @@ class Session:
         It is left out as late as possible, so that it has as many rounds as there is time for.
         """
         later = MIN_ROUNDS - number
-        is_known = number > FIRST_ROUNDS and all(each.id in self._took_s for each in todo)
+        is_known = number > ROUNDS_BEFORE_COSTLY and all(each.id in self._took_s for each in todo)
         if self.plan.limits.rounds is not None or later < 0 or not is_known:
             return todo
         by_time = sorted(todo, key=lambda each: self._took_s[each.id], reverse=True)
-        others = by_time[len(todo) // COSTLY :]
-        others_s = self._start_core_s + SHORTEST_TO_USUAL * sum(self._took_s[each.id] for each in others)
-        costly_s = sum(self._took_s[each.id] for each in by_time[: len(todo) // COSTLY])
-        is_enough_for_all = self._left_s() >= costly_s + (1 + later) * others_s
-        is_enough_for_others = self._left_s() >= (1 + later) * others_s
-        return [each for each in todo if each in others] if is_enough_for_others and not is_enough_for_all else todo
+        costly = {each.id for each in by_time[: int(COSTLY_SHARE * len(todo))]}
+        others = [each for each in todo if each.id not in costly]
+        costly_s = sum(self._took_s[identity] for identity in costly)
+        others_s = self._start_core_s + ROUND_PER_SHORTEST * sum(self._took_s[each.id] for each in others)
+        needed_s = (1 + later) * others_s
+        return others if needed_s <= self._left_s() < needed_s + costly_s else todo
 
     def _with_one_core(self, number: int, todo: Sequence[Experiment]) -> list[Experiment]:
         """Measure with a fresh core until the list is done or the core has ended; return the remaining experiments."""
