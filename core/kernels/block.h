@@ -38,8 +38,7 @@ using BlockLoop = std::uint64_t (*)(const BlockSpan& span, const std::uint64_t* 
                                     std::uint64_t base);
 
 // Returns a loop without calls: one load or store for blocks of 1, 2, 4 and 8 bytes, else vectors, without a loop over
-// them for a cache line. Call only after
-// why_not(isa) returned nothing.
+// them for a cache line. Call only after why_not(isa) returned nothing.
 BlockLoop inline_block_loop(Isa isa, BlockOp op, std::uint64_t block_bytes);
 
 // Returns a loop with the C library's memset and memcpy; null for `read`, for which it has no function.

@@ -290,14 +290,16 @@ bool TypedStreamTask<T>::repeats_one_block(const Part<T>& part) const {
   return part.starts.size() == 1 && persist_by_ == PersistBy::none && settings_.op != StreamOp::update;
 }
 
+// The block is counted on, since a division that its address depends on would take part of a short pass.
 template <class T>
 std::uint64_t TypedStreamTask<T>::take_each_step(Part<T>& part) {
   std::uint64_t pass = begun_ / steps_in_pass_;
   std::uint64_t step = begun_ % steps_in_pass_;
+  std::size_t block = block_after(part, step);
   std::uint64_t sum = 0;
   for (std::uint64_t left = called_; left > 0; --left) {
-    for (std::size_t i = block_after(part, step); i < block_after(part, step + 1); ++i) {
-      const std::size_t start = part.starts[i];
+    for (const std::size_t last = block_after(part, step + 1); block < last; ++block) {
+      const std::size_t start = part.starts[block];
       sum += persist_by_ == PersistBy::element ? block_by_element(part, start, scalar_of(pass))
                                                : take_block(part, start, scalar_of(pass), 1);
     }
@@ -305,6 +307,7 @@ std::uint64_t TypedStreamTask<T>::take_each_step(Part<T>& part) {
     if (persist_by_ == PersistBy::array) persist(part, part.begin, part.end - part.begin);
     ++pass;
     step = 0;
+    block = 0;
   }
   return sum;
 }
