@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import io
 import lzma
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from nameplate.probes import probe_of
 from nameplate.results.run_file import Measurement, read_run
 
 FOLDER = Path(__file__).parent / "traces"
@@ -32,6 +35,8 @@ class Trace:
     ``slowness`` is the logarithm of the time per work, from 0 for the best sample. ``round`` is the number of the
     round, from 1. ``burst`` is the logarithm of the time of the clock's burst before the sample, from 0 for the
     shortest. ``flags`` is a sum of ``STOLEN`` (steal), ``PREEMPTED`` (involuntary switches) and ``THROTTLED``.
+    ``threads`` is the number of workers, and ``cpu_share`` the share of the CPU time that these could use and got; it
+    is None if they wait for something else, as for a disk, and in traces of 2026-11-25 and before.
     """
 
     experiment: str
@@ -39,11 +44,21 @@ class Trace:
     round: NDArray[np.uint16]
     burst: Floats
     flags: NDArray[np.uint8]
+    threads: int = 1
+    cpu_share: Floats | None = None
 
     def rounds(self) -> list[Floats]:
         """Return the slowness of the samples of each round, in the order of the rounds."""
-        ends = np.flatnonzero(np.diff(self.round)) + 1
-        return np.split(self.slowness, ends)
+        return np.split(self.slowness, self._ends())
+
+    def cpu_shares(self) -> list[float] | None:
+        """Return the share of the CPU time that the workers got in each round; None if it is not known."""
+        if self.cpu_share is None:
+            return None
+        return [float(np.mean(own)) for own in np.split(self.cpu_share, self._ends())]
+
+    def _ends(self) -> NDArray[np.intp]:
+        return np.flatnonzero(np.diff(self.round)) + 1
 
 
 def pack(run: Path, name: str) -> Path:
@@ -73,25 +88,46 @@ def _packed(measured: list[Measurement]) -> dict[str, NDArray[np.generic]]:
         + THROTTLED * (sample.disturbed.get("cgroup_throttled", 0) > 0)
         for _, sample in samples
     ]
-    return {
+    packed: dict[str, NDArray[np.generic]] = {
         "round": np.asarray([number for number, _ in samples], np.uint16),
         "slowness": np.minimum(np.rint((slowness - slowness.min()) / STEP), 65535).astype(np.uint16),
         "burst": np.minimum(np.rint((burst - burst.min()) / STEP), 65535).astype(np.uint16),
         "flags": np.asarray(flags, np.uint8),
     }
+    return packed | _packed_cpu_time(measured)
+
+
+def _packed_cpu_time(measured: list[Measurement]) -> dict[str, NDArray[np.generic]]:
+    """Return the number of threads, and the share of the CPU time in percent where the workers always compute."""
+    outcome = measured[0].outcome
+    threads = int(outcome.params.get("threads", 1))
+    packed: dict[str, NDArray[np.generic]] = {"threads": np.asarray(threads, np.uint16)}
+    if not probe_of(outcome.probe).is_always_computing:
+        return packed
+    samples = [sample for m in measured for sample in m.samples]
+    got_s = np.array([sample.counters["cpu_user_s"] + sample.counters["cpu_system_s"] for sample in samples])
+    asked_s = np.array([sample.elapsed_s * threads for sample in samples])
+    return packed | {"cpu_share": np.minimum(np.rint(100 * got_s / asked_s), 255).astype(np.uint8)}
 
 
 def load(name: str) -> list[Trace]:
     """Return the experiments of a trace, in the order of their names."""
     with np.load(io.BytesIO(lzma.decompress((FOLDER / f"{name}.npz.xz").read_bytes()))) as arrays:
         names = sorted({key.rpartition("|")[0] for key in arrays})
-        return [
-            Trace(
-                each, arrays[f"{each}|slowness"] * STEP, arrays[f"{each}|round"], arrays[f"{each}|burst"] * STEP,
-                arrays[f"{each}|flags"],
-            )
-            for each in names
-        ]  # fmt: skip
+        return [_loaded(each, arrays) for each in names]
+
+
+def _loaded(experiment: str, arrays: Mapping[str, NDArray[Any]]) -> Trace:
+    cpu_share = arrays.get(f"{experiment}|cpu_share")
+    return Trace(
+        experiment=experiment,
+        slowness=arrays[f"{experiment}|slowness"] * STEP,
+        round=arrays[f"{experiment}|round"],
+        burst=arrays[f"{experiment}|burst"] * STEP,
+        flags=arrays[f"{experiment}|flags"],
+        threads=int(arrays.get(f"{experiment}|threads", 1)),
+        cpu_share=None if cpu_share is None else cpu_share / 100,
+    )
 
 
 def names() -> list[str]:

@@ -13,18 +13,21 @@ from __future__ import annotations
 import math
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from statistics import mean, median
 
 import numpy as np
 from scipy.stats import binomtest
 
 from _traces import Floats, Trace, load, names
+from nameplate.comparison.doubts import is_hidden
 from nameplate.comparison.run_to_run import RUN_TO_RUN, Resource
 from nameplate.statistics.capability import capability
 from nameplate.statistics.capability_change import CapabilityPair, Estimate, usable
 from nameplate.statistics.difference import judge_differences
 from nameplate.statistics.two_samples import Rounds, judge
+from nameplate.statistics.verdict import Verdict
 
 ROUNDS = 6
 SAMPLES = 60
@@ -36,18 +39,23 @@ AREAS = ("cpu", "memory", "disk", "net")
 
 @dataclass(frozen=True)
 class Side:
-    """One experiment in one run: the estimate of its capability, and the typical time of each round."""
+    """One experiment in one run: the estimate of its capability, and the typical time of each round.
+
+    ``cpu_share`` is the share of the CPU time that could be used and was got, as it bears on the experiment
+    (``doubts.share_for``); 1 if it is not known.
+    """
 
     estimate: Estimate | None
     rounds: list[float]
+    cpu_share: float = 1.0
 
 
-def side(rounds: Sequence[Floats]) -> Side:
+def side(rounds: Sequence[Floats], cpu_share: float) -> Side:
     """Return what a run measured, from the logarithms of the times of its samples in each round."""
     times = [np.exp(own[:SAMPLES]).tolist() for own in rounds]
     found = capability(times, higher_is_better=False)
     estimate = usable(found.value, found.ci, len(times)) if found else None
-    return Side(estimate, [float(np.median(own)) for own in times])
+    return Side(estimate, [float(np.median(own)) for own in times], cpu_share)
 
 
 def slower(side: Side, size: float) -> Side:
@@ -57,7 +65,7 @@ def slower(side: Side, size: float) -> Side:
     scaled = (
         Estimate(found.value * factor, (found.ci[0] * factor, found.ci[1] * factor), found.rounds) if found else None
     )
-    return Side(scaled, [value * factor for value in side.rounds])
+    return Side(scaled, [value * factor for value in side.rounds], side.cpu_share)
 
 
 def resource(experiment: str) -> Resource:
@@ -67,12 +75,41 @@ def resource(experiment: str) -> Resource:
     return by_area.get(area, "memory")
 
 
-def runs_of(trace: Trace) -> list[Side]:
-    """Return runs of six rounds each, at equal distances in about 50 s, as those of `quick`."""
-    rounds = [own for own in trace.rounds() if len(own)]
-    step = max(1, round(len(rounds) / RUNS_IN_A_TRACE / ROUNDS))
+def _spread(n_rounds: int) -> Iterator[slice]:
+    """Yield the rounds of runs of six rounds each, at equal distances in about 50 s, as those of `quick`."""
+    step = max(1, round(n_rounds / RUNS_IN_A_TRACE / ROUNDS))
     length = step * ROUNDS
-    return [side(rounds[at : at + length : step]) for at in range(0, len(rounds) - length + 1, length)]
+    for at in range(0, n_rounds - length + 1, length):
+        yield slice(at, at + length, step)
+
+
+def _own_shares(trace: Trace) -> list[float | None]:
+    """Return the share of the CPU time that the workers of each run got; None if it is not known."""
+    shares, runs = trace.cpu_shares(), _spread(len(trace.rounds()))
+    return [None if shares is None else mean(shares[own]) for own in runs]
+
+
+def runs_of(traces: Sequence[Trace]) -> list[list[Side]]:
+    """Return the runs of each experiment of a trace."""
+    own = [_own_shares(trace) for trace in traces]
+    widest = max(trace.threads for trace in traces)
+    on_all_cpus = [shares for trace, shares in zip(traces, own, strict=True)
+                   if trace.experiment.startswith("cpu") and trace.threads == widest]  # fmt: skip
+    of_run = [median([share for share in at if share is not None] or [1.0]) for at in zip(*on_all_cpus, strict=False)]
+    found = []
+    for trace, shares in zip(traces, own, strict=True):
+        rounds = trace.rounds()
+        is_of_core = resource(trace.experiment) == "core"
+        found.append([
+            side(rounds[which], share if is_of_core and share is not None else of_run[min(place, len(of_run) - 1)])
+            for place, (which, share) in enumerate(zip(_spread(len(rounds)), shares, strict=True))
+        ])  # fmt: skip
+    return found
+
+
+def unless_hidden(verdict: Verdict, base: Side, new: Side) -> Verdict:
+    """Return a verdict on the capability, UNSURE if the worse side did not get the CPU time that it asked for."""
+    return "UNSURE" if is_hidden(verdict, (base.cpu_share, new.cpu_share)) else verdict
 
 
 def verdicts(experiments: Sequence[str], base: Sequence[Side], new: Sequence[Side]) -> tuple[list[str], list[str]]:
@@ -85,7 +122,8 @@ def verdicts(experiments: Sequence[str], base: Sequence[Side], new: Sequence[Sid
         for name, family, b, n in zip(experiments, families, base, new, strict=True)
     ]
     judged = iter(judge_differences([each for each in differences if each]))
-    capable = [next(judged).verdict if each else "" for each in differences]
+    capable = [unless_hidden(next(judged).verdict, b, n) if each else ""
+               for each, b, n in zip(differences, base, new, strict=True)]  # fmt: skip
     rounds = [Rounds(b.rounds, n.rounds, "lower", f) for b, n, f in zip(base, new, families, strict=True)]
     return capable, [each.verdict for each in judge(rounds)]
 
@@ -149,7 +187,7 @@ def main() -> None:
     pairs = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
     for name in names():
         traces = load(name)
-        recorded = Recorded([trace.experiment for trace in traces], [runs_of(trace) for trace in traces])
+        recorded = Recorded([trace.experiment for trace in traces], runs_of(traces))
         print(
             f"{name}: {math.comb(max(map(len, recorded.runs)), 2)} different pairs of runs, {pairs} drawn for each line"
         )

@@ -17,7 +17,6 @@ from dataclasses import dataclass
 import msgspec
 
 from _slowdowns import CONDITIONS, RECORDED, UNCHANGED, Condition, Line
-from nameplate.comparison.doubts import is_hidden
 from nameplate.statistics.capability_change import usable
 from power import AREAS, Side, rate, verdicts
 
@@ -39,7 +38,7 @@ class Judged:
 def side(line: Line) -> Side:
     """Return a line as a side of a comparison."""
     found = line.capability
-    return Side(usable(found[0], (found[1], found[2]), found[3]) if found else None, line.rounds)
+    return Side(usable(found[0], (found[1], found[2]), found[3]) if found else None, line.rounds, line.cpu_share)
 
 
 def judged(base: Sequence[Line], new: Sequence[Line]) -> Iterator[Judged]:
@@ -50,9 +49,8 @@ def judged(base: Sequence[Line], new: Sequence[Line]) -> Iterator[Judged]:
     sides = [[side(run[name]) for name in shared] for run in (ours, theirs)]
     capable, typical = verdicts(shared, *sides)
     for name, before, after, found, usual in zip(shared, *sides, capable, typical, strict=True):
-        capability = "UNSURE" if is_hidden(found, (ours[name].cpu_share, theirs[name].cpu_share)) else found
         ratio = statistics.median(after.rounds) / statistics.median(before.rounds)
-        yield Judged(name.partition("_")[0], ratio, {"capability": capability, "typical": usual})
+        yield Judged(name.partition("_")[0], ratio, {"capability": found, "typical": usual})
 
 
 def of_condition(lines: Sequence[Line], condition: Condition) -> list[Judged]:
