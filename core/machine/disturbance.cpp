@@ -88,7 +88,7 @@ DisturbanceReader::DisturbanceReader(const Root& root, const Limits& limits, Now
       thermal_paths_(find_thermal_paths(root)) {}
 
 Disturbance DisturbanceReader::read() {
-  constexpr int kTimesItsCost = 100;
+  constexpr int kTimesItsCost = 200;
   constexpr auto kShortest = std::chrono::milliseconds(1);
   const Time begin = now_();
   counts_ = read_files();
