@@ -1,6 +1,8 @@
 """Record a trace of this machine under a condition, for the study of estimators (bench/capability.py).
 
-python bench/_record_traces.py CONDITION [BUDGET]     default: 30min; writes bench/traces/CONDITION.npz.xz
+python bench/_record_traces.py CONDITION [BUDGET [NAME]]     default: 30min, and the condition as the name
+
+It writes bench/traces/NAME.npz.xz.
 
 - idle: nothing runs beside it
 - neighbour: a thread computes beside it without a pause
@@ -86,9 +88,9 @@ def plan_of(condition: str, folder: Path) -> Path:
 
 def main() -> None:
     """Record one condition."""
-    condition, budget = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else "30min"
-    with TemporaryDirectory() as name, ExitStack() as stack:
-        folder = Path(name)
+    condition, budget, name, *_ = [*sys.argv[1:], *("30min", sys.argv[1])[len(sys.argv) - 2 :]]
+    with TemporaryDirectory() as temporary, ExitStack() as stack:
+        folder = Path(temporary)
         for arguments in BESIDE[condition]:
             stack.enter_context(beside(arguments, folder))
         ids = stack.enter_context(quota(QUOTA_CPUS)) if condition == "quota" else None
@@ -97,7 +99,7 @@ def main() -> None:
                    "--quiet", "-o", str(run)]  # fmt: skip
         join = (lambda: ids.write_text(str(os.getpid()))) if ids else None
         subprocess.run(command, cwd=folder, check=False, preexec_fn=join)
-        print(pack(run, condition))
+        print(pack(run, name))
 
 
 if __name__ == "__main__":
