@@ -49,8 +49,8 @@ def _column(size: int, record: int, column: str, text: str) -> float:
 
 
 # Measured with perf on Linux 6.18: two thirds of a 4 KiB write pass are spent in ext4_block_write_begin and
-# block_commit_write, which walk the buffers of a folio. A plain loop that does as nameplate does takes 5 to 9 %
-# longer for 1 MiB (docs/measurements/disk.md).
+# block_commit_write, which walk the buffers of a folio. A plain loop that does as nameplate does takes 9 % longer for
+# 1 MiB and 5 % for 8 MiB (docs/measurements/disk.md).
 _OTHER_PAGES = (
     "IOzone rewrites pages that are still dirty, in folios of its records; nameplate has written them out before, and "
     "its folios are larger: ext4 walks all blocks of a folio at each write"
