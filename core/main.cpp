@@ -234,13 +234,8 @@ int measure_quick(const QuickWords& words, std::vector<std::string> core_options
   return nameplate::measure_quick(options, g_stop_requested);
 }
 
-void use_peer(nameplate::PeerAccess& access, const std::string& peer, const std::string& key_file) {
-  access.use(parse_peer(peer), nameplate::find_key(key_file));
-}
-
-int run(int argc, char** argv) {
-  CLI::App app("Measures: one JSON request per line on standard input, JSON records on standard output.",
-               "nameplate-core");
+// Options without a command.
+struct Words {
   bool show_probes = false;
   bool show_machine = false;
   pid_t parent = 0;
@@ -249,23 +244,67 @@ int run(int argc, char** argv) {
   std::string peer;
   std::string key_file;
   std::string blas;
-  ServeWords serve_words;
-  QuickWords quick_words;
-  app.add_flag("--describe", show_probes,
+};
+
+void add_options(CLI::App& app, Words& words) {
+  app.add_flag("--describe", words.show_probes,
                "print every probe with its parameters, and exit; with --machine both in one record");
-  app.add_flag("--machine", show_machine, "print what is known about the machine, and exit");
-  app.add_option("--root", directory, "read the machine from this directory instead of / (a recorded machine)")
+  app.add_flag("--machine", words.show_machine, "print what is known about the machine, and exit");
+  app.add_option("--root", words.directory, "read the machine from this directory instead of / (a recorded machine)")
       ->check(CLI::ExistingDirectory);
-  app.add_option("--die-with-parent", parent, "exit when the process with this number, which started this one, ends");
-  app.add_option("--keeper", keeper, "open socket to the program that keeps files from round to round");
-  app.add_option("--peer", peer, "HOST[:PORT] of the peer for network probes; default: one started on this machine");
-  app.add_option("--key-file", key_file,
+  app.add_option("--die-with-parent", words.parent,
+                 "exit when the process with this number, which started this one, ends");
+  app.add_option("--keeper", words.keeper, "open socket to the program that keeps files from round to round");
+  app.add_option("--peer", words.peer,
+                 "HOST[:PORT] of the peer for network probes; default: one started on this machine");
+  app.add_option("--key-file", words.key_file,
                  "file with the key shared with that peer; default: NAMEPLATE_KEY in the "
                  "environment");
-  app.add_option("--blas", blas, "name or path of the LAPACK library for cpu_linpack");
+  app.add_option("--blas", words.blas, "name or path of the LAPACK library for cpu_linpack");
+  app.set_version_flag("--version", nameplate::version());
+}
+
+// Returns false if the parent, with whose end this process is to end, has ended already.
+bool die_with(pid_t parent) {
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  return getppid() == parent;
+}
+
+void describe_or_measure(const Words& words) {
+  if (words.peer.empty()) nameplate::take_key_variable();  // nobody needs it, and no program started here may see it
+  nameplate::KeptFiles kept_files;
+  nameplate::PeerAccess access;
+  nameplate::Context context{
+      .stop_requested = g_stop_requested, .kept_files = kept_files, .peer = access, .lapack = words.blas};
+  if (!words.peer.empty()) access.use(parse_peer(words.peer), nameplate::find_key(words.key_file));
+  if (!words.blas.empty()) const nameplate::Lapack tried(words.blas);
+  install_signal_handlers();
+  if (words.keeper >= 0) kept_files.connect(words.keeper);
+  nameplate::RecordWriter writer(STDOUT_FILENO);
+  const nameplate::Root root(words.directory);
+  if (words.show_probes && !words.show_machine) {
+    writer.write(description());
+    return;
+  }
+  const auto job = nameplate::start_job(context);
+  if (words.show_machine && job->leads()) {
+    write_machine(writer, machine_json(nameplate::read_machine(root), *job), words.show_probes);
+  } else if (words.show_machine) {
+    job->follow(nameplate::read_machine(root));
+  } else {
+    serve_requests(writer, root, *job);
+  }
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("Measures: one JSON request per line on standard input, JSON records on standard output.",
+               "nameplate-core");
+  Words words;
+  ServeWords serve_words;
+  QuickWords quick_words;
+  add_options(app, words);
   const CLI::App* serve_command = add_serve(app, serve_words);
   const CLI::App* quick_command = add_quick(app, quick_words);
-  app.set_version_flag("--version", nameplate::version());
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -273,40 +312,13 @@ int run(int argc, char** argv) {
     fmt::print(stderr, "nameplate-core: {}\n", error.what());
     return kWrongUsage;
   }
-
-  if (parent != 0) {
-    prctl(PR_SET_PDEATHSIG, SIGTERM);
-    // The parent may have ended before the signal was requested.
-    if (getppid() != parent) return 1;
-  }
+  if (words.parent != 0 && !die_with(words.parent)) return 1;
   if (serve_command->parsed()) {
     serve(serve_words);
     return 0;
   }
   if (quick_command->parsed()) return measure_quick(quick_words, options_of_processes(app));
-  if (peer.empty()) nameplate::take_key_variable();  // nobody needs it, and no program that is started may see it
-  nameplate::KeptFiles kept_files;
-  nameplate::PeerAccess access;
-  nameplate::Context context{
-      .stop_requested = g_stop_requested, .kept_files = kept_files, .peer = access, .lapack = blas};
-  if (!peer.empty()) use_peer(access, peer, key_file);
-  if (!blas.empty()) const nameplate::Lapack tried(blas);
-  install_signal_handlers();
-  if (keeper >= 0) kept_files.connect(keeper);
-  nameplate::RecordWriter writer(STDOUT_FILENO);
-  const nameplate::Root root(directory);
-  if (show_probes && !show_machine) {
-    writer.write(description());
-    return 0;
-  }
-  const auto job = nameplate::start_job(context);
-  if (show_machine && job->leads()) {
-    write_machine(writer, machine_json(nameplate::read_machine(root), *job), show_probes);
-  } else if (show_machine) {
-    job->follow(nameplate::read_machine(root));
-  } else {
-    serve_requests(writer, root, *job);
-  }
+  describe_or_measure(words);
   return 0;
 }
 
