@@ -71,6 +71,7 @@ HWY_NOINLINE std::uint64_t store_loop(const StreamArrays<T>& given, T scalar, st
       put<kStores>(d, v2, target + i + 2 * lanes);
       put<kStores>(d, v3, target + i + 3 * lanes);
     }
+    for (; i + lanes <= count; i += lanes) put<kStores>(d, compute<kOp>(d, arrays, q, i), target + i);
     for (; i < count; ++i) put<Stores::plain>(one, compute<kOp>(one, arrays, hn::Set(one, scalar), i), target + i);
     end_pass();
   }
