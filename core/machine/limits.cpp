@@ -95,17 +95,22 @@ std::optional<MemoryLeft> left_in(const Root& root, const std::string& directory
   return MemoryLeft{.limit_bytes = *limit, .left_bytes = std::max<std::int64_t>(0, *limit - kept)};
 }
 
+// A group counts how often its own quota throttled, not those of its ancestors: the smallest quota decides.
+void keep_quota(Limits& limits, const Root& root, const std::optional<double>& cpus, const std::string& directory) {
+  const bool decides = cpus && (!limits.cpus || *cpus < *limits.cpus);
+  keep_smaller(limits.cpus, cpus);
+  const std::string path = directory + "/cpu.stat";
+  if ((decides || limits.cpu_stat_path.empty()) && root.exists(path)) limits.cpu_stat_path = path;
+}
+
 Limits read_v2(const Root& root, const std::string& group) {
   const std::string base =
       root.exists("/sys/fs/cgroup/cgroup.controllers") ? "/sys/fs/cgroup" : "/sys/fs/cgroup/unified";
   Limits limits{.cgroup_version = 2, .are_visible = root.exists(base + "/cgroup.controllers")};
   for (const std::string& each : with_ancestors(group)) {
-    keep_smaller(limits.cpus, quota_v2(root.text(base + each + "/cpu.max")));
+    keep_quota(limits, root, quota_v2(root.text(base + each + "/cpu.max")), base + each);
     keep_smaller(limits.memory_bytes, memory_v2(root, base + each));
     limits.memory_groups.push_back(base + each);
-    if (limits.cpu_stat_path.empty() && root.exists(base + each + "/cpu.stat")) {
-      limits.cpu_stat_path = base + each + "/cpu.stat";
-    }
   }
   return limits;
 }
@@ -114,10 +119,8 @@ Limits read_v1(const Root& root, const std::string& cgroups) {
   Limits limits{.cgroup_version = 1,
                 .are_visible = root.exists("/sys/fs/cgroup/cpu") || root.exists("/sys/fs/cgroup/memory")};
   for (const std::string& each : with_ancestors(group_of(cgroups, "cpu").value_or(""))) {
-    keep_smaller(limits.cpus, quota_v1(root, "/sys/fs/cgroup/cpu" + each));
-    if (limits.cpu_stat_path.empty() && root.exists("/sys/fs/cgroup/cpu" + each + "/cpu.stat")) {
-      limits.cpu_stat_path = "/sys/fs/cgroup/cpu" + each + "/cpu.stat";
-    }
+    const std::string directory = "/sys/fs/cgroup/cpu" + each;
+    keep_quota(limits, root, quota_v1(root, directory), directory);
   }
   for (const std::string& each : with_ancestors(group_of(cgroups, "memory").value_or(""))) {
     keep_smaller(limits.memory_bytes, memory_v1(root, "/sys/fs/cgroup/memory" + each));

@@ -17,7 +17,7 @@ struct Limits {
   std::optional<std::int64_t> memory_bytes;  // the smallest of the group and its ancestors
   std::optional<std::int64_t>
       memory_available_bytes;              // what was left of them when this was read; nothing if there is no limit
-  std::string cpu_stat_path;               // the cpu.stat that counts throttling; empty if there is none
+  std::string cpu_stat_path;               // cpu.stat of the group with that quota; empty if there is none
   std::vector<std::string> memory_groups;  // the directories of its memory controllers, innermost first
 };
 

@@ -13,7 +13,8 @@ TEST_F(FakeRoot, Version2UsesTheTightestLimitOfTheGroupAndItsAncestors) {
   put("/sys/fs/cgroup/pod/container/cpu.max", "max 100000");
   put("/sys/fs/cgroup/pod/memory.max", "max");
   put("/sys/fs/cgroup/pod/container/memory.max", "1073741824");
-  put("/sys/fs/cgroup/pod/container/cpu.stat", "nr_periods 10\nnr_throttled 3\n");
+  put("/sys/fs/cgroup/pod/cpu.stat", "nr_periods 10\nnr_throttled 3\n");
+  put("/sys/fs/cgroup/pod/container/cpu.stat", "nr_periods 0\nnr_throttled 0\n");
   const Limits limits = read_limits(root());
   EXPECT_EQ(limits.cgroup_version, 2);
   EXPECT_DOUBLE_EQ(*limits.cpus, 1.5);
@@ -31,6 +32,23 @@ TEST_F(FakeRoot, Version1ReadsEachController) {
   EXPECT_EQ(limits.cgroup_version, 1);
   EXPECT_DOUBLE_EQ(*limits.cpus, 0.5);
   EXPECT_EQ(*limits.memory_bytes, 4096000);
+}
+
+TEST_F(FakeRoot, TheGroupWithTheSmallestQuotaCountsThrottling) {
+  put("/proc/self/cgroup", "0::/pod/container");
+  put("/sys/fs/cgroup/cgroup.controllers", "cpu");
+  put("/sys/fs/cgroup/pod/cpu.max", "150000 100000");
+  put("/sys/fs/cgroup/pod/cpu.stat", "nr_throttled 1\n");
+  put("/sys/fs/cgroup/pod/container/cpu.stat", "nr_throttled 2\n");
+  EXPECT_EQ(read_limits(root()).cpu_stat_path, "/sys/fs/cgroup/pod/cpu.stat");
+  put("/sys/fs/cgroup/pod/container/cpu.max", "50000 100000");
+  EXPECT_EQ(read_limits(root()).cpu_stat_path, "/sys/fs/cgroup/pod/container/cpu.stat");
+  put("/proc/self/cgroup", "2:cpu,cpuacct:/a/b\n");
+  put("/sys/fs/cgroup/cpu/a/cpu.cfs_quota_us", "50000");
+  put("/sys/fs/cgroup/cpu/a/cpu.cfs_period_us", "100000");
+  put("/sys/fs/cgroup/cpu/a/cpu.stat", "nr_throttled 1\n");
+  put("/sys/fs/cgroup/cpu/a/b/cpu.stat", "nr_throttled 2\n");
+  EXPECT_EQ(read_limits(root()).cpu_stat_path, "/sys/fs/cgroup/cpu/a/cpu.stat");
 }
 
 TEST_F(FakeRoot, AvailableMemoryIsTheLimitMinusWhatCannotBeReclaimed) {
