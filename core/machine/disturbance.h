@@ -41,8 +41,8 @@ class DisturbanceReader {
 
   // Reads everything anew.
   Disturbance read();
-  // Leaves the files alone if they were read a short time ago, so that reading them takes at most 1 % of the time: with
-  // hundreds of CPUs it takes milliseconds. An event may then count in the next reading. The kernel itself counts steal
+  // Leaves the files alone if they were read a short time ago, so that reading them takes at most 0.5 % of the time:
+  // with hundreds of CPUs it takes milliseconds. An event may then count in the next reading. The kernel itself counts steal
   // in steps of 10 ms.
   Disturbance read_if_due();
 

@@ -51,14 +51,14 @@ TEST_F(FakeRoot, TheFilesAreLeftAloneUntilAMillisecondHasPassed) {
   EXPECT_DOUBLE_EQ(*(reader.read_if_due() - first).system.steal_s, 1);
 }
 
-TEST_F(FakeRoot, FilesThatTakeLongToReadAreDueAfterAHundredTimesAsLong) {
+TEST_F(FakeRoot, FilesThatTakeLongToReadAreDueAfterTwoHundredTimesAsLong) {
   put("/proc/stat", "cpu  1 2 3 4 5 6 7 800 9 10\n");
   SteppingClock clock{.time = {}, .step = std::chrono::microseconds(50)};
   DisturbanceReader reader(root(), {}, clock.now());
   const Disturbance first = reader.read();
   put("/proc/stat", "cpu  1 2 3 4 5 6 7 900 9 10\n");
   clock.step = {};
-  clock.time += std::chrono::microseconds(4999);
+  clock.time += std::chrono::microseconds(9999);
   EXPECT_DOUBLE_EQ(*(reader.read_if_due() - first).system.steal_s, 0);
   clock.time += std::chrono::microseconds(1);
   EXPECT_DOUBLE_EQ(*(reader.read_if_due() - first).system.steal_s, 1);
