@@ -46,14 +46,16 @@ class Libaio {
     added_.push_back(slot);
   }
 
+  // What the kernel refuses is not in flight, and is submitted again by the next call: nobody waits for it in vain.
   int submit() {
     pointers_.clear();
     for (const unsigned slot : added_) pointers_.push_back(&blocks_[slot]);
-    added_.clear();
-    for (std::size_t at = 0; at < pointers_.size();) {
-      const int taken = io_submit(context_, static_cast<long>(pointers_.size() - at), pointers_.data() + at);
+    while (!pointers_.empty()) {
+      const int taken = io_submit(context_, static_cast<long>(pointers_.size()), pointers_.data());
       if (taken < 0 && taken != -EINTR && taken != -EAGAIN) return -taken;
-      if (taken > 0) at += static_cast<std::size_t>(taken);
+      if (taken <= 0) continue;
+      pointers_.erase(pointers_.begin(), pointers_.begin() + taken);
+      added_.erase(added_.begin(), added_.begin() + taken);
     }
     return 0;
   }

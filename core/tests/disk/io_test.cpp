@@ -54,6 +54,15 @@ TEST_P(IoWorkerTest, ReadsTheContentAndCountsIt) {
   EXPECT_EQ(verdict(*worker), "");
 }
 
+TEST_P(IoWorkerTest, AFileThatIsNotOpenIsAnErrorAndNotAnEndlessWait) {
+  if (GetParam() == "mmap" || GetParam() == "stdio") GTEST_SKIP() << "it opens the file before";
+  IoSettings settings{.op = IoOp::read};
+  settings.block_bytes = kBlock;
+  const auto worker = find_io_library(GetParam()).make(settings, {.descriptor = -1, .blocks = kBlocks, .seed = 1});
+  worker->run(kBlocks);
+  EXPECT_TRUE(worker->error());
+}
+
 TEST_P(IoWorkerTest, AWrongByteThatWasReadIsReported) {
   spoil(3 * kBlock + 100);
   const auto worker = make({.op = IoOp::read});
