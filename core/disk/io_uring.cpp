@@ -102,8 +102,10 @@ class Uring {
     unsigned count = 0;
     io_uring_cqe* entry = nullptr;
     io_uring_for_each_cqe(&ring_, head, entry) {
-      use(static_cast<unsigned>(entry->user_data), static_cast<std::int64_t>(entry->res));
       ++count;
+      // Before Linux 5.11, liburing waits with a time limit by an operation of its own, which also ends.
+      if (entry->user_data == LIBURING_UDATA_TIMEOUT) continue;
+      use(static_cast<unsigned>(entry->user_data), static_cast<std::int64_t>(entry->res));
     }
     io_uring_cq_advance(&ring_, count);
   }
