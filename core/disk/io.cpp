@@ -123,7 +123,7 @@ void IoWorker::verify_reads(const std::string& file) const {
     const std::uint64_t offset = read_at_[slot];
     if (offset == kNothing) continue;
     if (settings_.op == IoOp::mixed) {
-      const bool has_stamp = offset % kStampEvery == 0 && settings_.block_bytes >= kStampEvery;
+      const bool has_stamp = offset % kStampEvery == 0 && settings_.block_bytes % kStampEvery == 0;
       if (!has_stamp || begins_with_offset(read_buffer(slot), offset)) continue;
       wrong_result(fmt::format("{}: the block read at {} belongs elsewhere", file, offset));
     }
