@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -492,7 +493,7 @@ class _MetricSummary:
         """Return what the machine is capable of; None if interference may improve the metric, or per node.
 
         A sample of a node is the sum of all that it did in a round, and the best samples would be those of the best
-        node. Where a quota stopped the workers, it is judged over whole periods.
+        node. Where a quota stopped the workers, it is judged over whole periods. No sample above the ceiling counts.
         """
         if not self._metric.is_one_sided or any(sample.node is not msgspec.UNSET for sample in self._samples):
             return None
@@ -501,7 +502,19 @@ class _MetricSummary:
         if any(sample.disturbed.get("cgroup_throttled", 0) > 0 for sample in self._samples):
             by_round = [self._over_periods(resolved, m.samples)
                         for resolved, m in zip(self._experiments, self._measurements, strict=True)]  # fmt: skip
-        return capability(by_round, self._metric.better == "higher")
+        possible = [[value for value in own if value <= self._ceiling] for own in by_round]
+        return capability(possible, self._metric.better == "higher")
+
+    @cached_property
+    def _ceiling(self) -> float:
+        """Return the highest value that is physically possible, or infinity if that is not known.
+
+        A sample beyond it was timed or counted wrongly. The highest ceiling of the rounds counts, since the clock that
+        it is computed from may be measured too low in a disturbed round.
+        """
+        known = [each.value for each in self._references if each.is_ceiling and each.value]
+        is_known = known and self._metric.better == "higher"
+        return max(known) * (1 + CEILING_TOLERANCE) if is_known else math.inf
 
     def _over_periods(self, resolved: ResolvedExperiment, samples: Sequence[Sample]) -> list[float]:
         """Return the values of a round over whole periods of a CPU quota.

@@ -117,6 +117,13 @@ def test_a_sample_above_its_ceiling_is_not_the_best(flops: int, best: float | No
     assert row.best == (best and pytest.approx(best))
 
 
+def test_the_capability_is_never_above_the_ceiling() -> None:
+    impossible = [520_000_000] * 3
+    row = rate_of(report_of(rounds(*impossible, *[470_000_000] * 12))).summary
+    assert row.capability == pytest.approx(47e9)
+    assert row.rated == pytest.approx(48e9)
+
+
 def test_nothing_is_rated_on_an_emulated_processor() -> None:
     """Neither by the probe's own ceiling nor by a value that the user gave."""
     measured = rounds(*[400_000_000] * 6)
