@@ -192,6 +192,9 @@ void DiskBlock::check_combination(const Parameters& parameters) const {
   if (first_ && parameters.count_if_given("passes").value_or(1) > 1) {
     refuse("pass=first passes: a second pass over the file is not the first one");
   }
+  if (evicts() && parameters.count_if_given("passes").value_or(1) > 1) {
+    refuse("cache=cold passes: a second pass finds in the cache what the first one brought there");
+  }
   if (is_device_ && writes()) refuse("read_device: a device is never written to; use op=read");
 }
 
@@ -442,8 +445,8 @@ ProbeInfo info() {
            automatic_integer("passes", "passes over each thread's part per sample", 1, kMaxPasses,
                              "as many as fill a sample's time")},
       .counters = {{"resident_before_bytes", "B",
-                    "bytes of the file in the page cache before the sample; -1: not "
-                    "known",
+                    "bytes of the file in the page cache before the sample, in a series "
+                    "before its last call; -1: not known",
                     Combine::last},
                    {"resident_after_bytes", "B", "bytes of the file in the page cache after the sample", Combine::last},
                    {"process_read_bytes", "B",

@@ -271,6 +271,7 @@ REFUSED = [
     ({"cache": "cold", "pass": "again"}, "skipped", "data read before are in the cache"),
     ({"op": "readwrite:70", "pass": "first"}, "skipped", "a new file has nothing to read"),
     ({"op": "write", "pass": "first", "passes": 2}, "skipped", "a second pass"),
+    ({"cache": "cold", "op": "write", "passes": 2}, "skipped", "a second pass finds in the cache"),
     ({"op": "readwrite:100"}, "failed", "op=readwrite:100: not possible"),
     ({"op": "read:50"}, "failed", "op=read:50: not possible"),
     ({"size": "100EiB"}, "failed", "not possible"),
