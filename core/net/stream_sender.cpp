@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 #include <linux/errqueue.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <netinet/udp.h>
+#include <poll.h>
 
 #include <algorithm>
 #include <array>
@@ -14,6 +14,7 @@
 #include "measure/clock.h"
 #include "net/datagram_count.h"
 #include "net/socket.h"
+#include "net/tcp_state.h"
 #include "net/wire.h"
 
 namespace nameplate {
@@ -23,7 +24,7 @@ namespace {
 constexpr unsigned kMaxBatch = kMaxSegments;  // the kernel's UDP_MAX_SEGMENTS, and a batch for sendmmsg
 constexpr unsigned kEndMarkers = 3;           // any of them is enough
 constexpr unsigned kReadEach = 16;            // zero-copy sends between two queries of the kernel's completions
-constexpr double kMicroseconds = 1e6;
+constexpr unsigned kInFlight = 256;           // zero-copy datagrams, after which the kernel's completions are awaited
 
 unsigned batch_of(const TrafficRequest& request) {
   if (request.send == SendMode::mmsg) return kMaxBatch;
@@ -31,19 +32,10 @@ unsigned batch_of(const TrafficRequest& request) {
   return std::clamp(static_cast<unsigned>(kLargestDatagram / request.block_bytes), 1U, kMaxBatch);
 }
 
-struct TcpState {
-  std::uint64_t retransmits = 0;
-  std::uint64_t window_bytes = 0;
-  double round_trip_s = 0;
-};
-
-TcpState read_tcp(int socket) {
-  tcp_info info{};
-  socklen_t length = sizeof info;
-  if (getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &length) != 0) return {};
-  return {.retransmits = info.tcpi_total_retrans,
-          .window_bytes = std::uint64_t{info.tcpi_snd_cwnd} * info.tcpi_snd_mss,
-          .round_trip_s = info.tcpi_rtt / kMicroseconds};
+// Datagrams in the buffer: those of a batch, or those that the network card may still read.
+unsigned slots_of(const TrafficRequest& request) {
+  const bool is_zerocopy = request.protocol == Protocol::udp && request.send == SendMode::zerocopy;
+  return is_zerocopy ? kInFlight : batch_of(request);
 }
 
 // Returns whether a datagram was lost because the system's own queues were full.
@@ -65,9 +57,9 @@ StreamSender::StreamSender(const Connection& connection, const TrafficRequest& r
       request_(request),
       pace_(request.interval_s * batch_of(request), delay_s),
       batch_(batch_of(request)),
-      buffer_(request.block_bytes * batch_) {
+      buffer_(request.block_bytes * slots_of(request)) {
   const auto content = block_content(connection.seed, request.block_bytes);
-  for (unsigned i = 0; i < batch_; ++i) std::ranges::copy(content, slot(i));
+  for (unsigned i = 0; i < slots_of(request); ++i) std::ranges::copy(content, slot(i));
 }
 
 bool StreamSender::send(std::uint64_t blocks, ConnectionState& state) {
@@ -146,41 +138,76 @@ void StreamSender::read_completions() {
       sock_extended_err error{};
       std::memcpy(&error, CMSG_DATA(part), sizeof error);
       if (error.ee_origin != SO_EE_ORIGIN_ZEROCOPY) continue;
-      if ((error.ee_code & SO_EE_CODE_ZEROCOPY_COPIED) != 0) {
-        report_.zerocopy_copied += error.ee_data - error.ee_info + 1;
-      }
+      const std::uint32_t calls = error.ee_data - error.ee_info + 1;
+      completed_ += calls;
+      if ((error.ee_code & SO_EE_CODE_ZEROCOPY_COPIED) != 0) report_.zerocopy_copied += calls;
     }
   }
 }
 
+void StreamSender::await_completions(const ConnectionState& state) {
+  read_completions();
+  while (completed_ < without_copies_ && !state.stopped.load(std::memory_order_relaxed)) {
+    pollfd errors{.fd = connection_.socket(), .events = 0};
+    poll(&errors, 1, 1);
+    read_completions();
+  }
+}
+
 // Datagrams of one call have one time: reading the clock for each took 8 % of the sender's time.
-void StreamSender::stamp(unsigned count, std::uint64_t first_number) {
+void StreamSender::stamp(unsigned count, std::uint64_t first_number, unsigned first_slot) {
   const std::uint32_t now_us = wrapped_us(Clock::now());
   for (unsigned i = 0; i < count; ++i) {
-    DatagramHeader{.sample = sample_, .sent_us = now_us, .number = first_number + i}.write(slot(i));
+    DatagramHeader{.sample = sample_, .sent_us = now_us, .number = first_number + i}.write(slot(first_slot + i));
   }
 }
 
 bool StreamSender::send_datagrams(std::uint64_t blocks, ConnectionState& state) {
   if (request_.send == SendMode::gso) return send_segments(blocks, state);
+  if (request_.send == SendMode::zerocopy) return send_without_copies(blocks, state);
   return request_.send == SendMode::mmsg ? send_batches(blocks, state) : send_one_by_one(blocks, state);
+}
+
+bool StreamSender::note_datagram(bool is_sent) {
+  if (is_sent) {
+    ++report_.sent;
+  } else if (is_refused()) {
+    ++report_.refused;
+  } else {
+    return give_up("sending a datagram");
+  }
+  return true;
 }
 
 bool StreamSender::send_one_by_one(std::uint64_t blocks, ConnectionState& state) {
   const int socket = connection_.datagrams.number();
-  const bool is_zerocopy = request_.send == SendMode::zerocopy;
-  const int flags = MSG_NOSIGNAL | (is_zerocopy ? MSG_ZEROCOPY : 0);
   for (std::uint64_t i = 0; i < blocks && !state.stopped.load(std::memory_order_relaxed); ++i) {
     await_turn(pace_.planned(i), state);
     stamp(1, i);
-    if (::send(socket, buffer_.data(), buffer_.size(), flags) >= 0) {
-      ++report_.sent;
-    } else if (is_refused()) {
-      ++report_.refused;
-    } else {
-      return give_up("sending a datagram");
+    if (!note_datagram(::send(socket, buffer_.data(), buffer_.size(), MSG_NOSIGNAL) >= 0)) return false;
+    state.count(request_.block_bytes);
+  }
+  return true;
+}
+
+// The network card reads a datagram after the call has returned, so its header must stay until that is completed.
+bool StreamSender::send_without_copies(std::uint64_t blocks, ConnectionState& state) {
+  const auto sends = [&](unsigned place) {
+    return ::send(connection_.datagrams.number(), slot(place), request_.block_bytes, MSG_NOSIGNAL | MSG_ZEROCOPY) >= 0;
+  };
+  for (std::uint64_t i = 0; i < blocks && !state.stopped.load(std::memory_order_relaxed); ++i) {
+    await_turn(pace_.planned(i), state);
+    const auto place = static_cast<unsigned>(i % kInFlight);
+    if (place == 0) await_completions(state);
+    stamp(1, i, place);
+    bool is_sent = sends(place);
+    if (!is_sent && errno == ENOBUFS && completed_ < without_copies_) {  // too many that were not yet completed
+      await_completions(state);
+      is_sent = sends(place);
     }
-    if (is_zerocopy && ++report_.zerocopy_sends % kReadEach == 0) read_completions();
+    if (!note_datagram(is_sent)) return false;
+    without_copies_ += is_sent ? 1 : 0;
+    if (is_sent && ++report_.zerocopy_sends % kReadEach == 0) read_completions();
     state.count(request_.block_bytes);
   }
   return true;

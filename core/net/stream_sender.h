@@ -30,15 +30,20 @@ class StreamSender {
   bool send_stream(std::uint64_t blocks, ConnectionState& state);
   bool send_datagrams(std::uint64_t blocks, ConnectionState& state);
   bool send_one_by_one(std::uint64_t blocks, ConnectionState& state);
+  bool send_without_copies(std::uint64_t blocks, ConnectionState& state);
   bool send_batches(std::uint64_t blocks, ConnectionState& state);
   bool send_segments(std::uint64_t blocks, ConnectionState& state);
   bool send_end();
   void await_turn(Ticks when, const ConnectionState& state) const;
-  // Writes the headers of the first `count` datagrams of the batch.
-  void stamp(unsigned count, std::uint64_t first_number);
+  // Writes the headers of `count` datagrams in the buffer.
+  void stamp(unsigned count, std::uint64_t first_number, unsigned first_slot = 0);
+  // Counts a datagram as sent or refused. Returns false for any other error.
+  bool note_datagram(bool is_sent);
   std::uint8_t* slot(unsigned index) { return buffer_.data() + index * request_.block_bytes; }
   bool give_up(const char* what);
   void read_completions();
+  // Waits until the kernel needs no buffer of an earlier zero-copy call.
+  void await_completions(const ConnectionState& state);
   void finish_report(std::uint64_t retransmits_before);
 
   const Connection& connection_;
@@ -48,6 +53,8 @@ class StreamSender {
   Payload buffer_;
   SendReport report_;
   std::uint16_t sample_ = 0;
+  std::uint64_t without_copies_ = 0;  // zero-copy calls of all samples
+  std::uint64_t completed_ = 0;       // those of them whose buffer is free again
   std::string error_;
 };
 
