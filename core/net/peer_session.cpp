@@ -9,6 +9,7 @@
 #include "net/socket.h"
 #include "net/stream_receiver.h"
 #include "net/stream_sender.h"
+#include "net/tcp_state.h"
 #include "net/wire.h"
 #include "probe/error.h"
 
@@ -188,7 +189,7 @@ void PeerSession::prepare(Place& place) {
 void PeerSession::serve_stream(Place& place, std::uint32_t index) {
   const int stream = place.connection.stream.number();
   if (request_.goes_up(index)) {
-    StreamReceiver receiver(place.connection, request_, {});
+    StreamReceiver receiver(place.connection, request_, {.round_trip_s = read_tcp(stream).round_trip_s});
     while (receiver.receive(place.state) && send_all(stream, encode(receiver.report()))) {
     }
     return;
