@@ -30,7 +30,7 @@ std::uint64_t queue_drops(int socket) {
 }
 
 std::size_t bytes_of_one_call(const TrafficRequest& request) {
-  if (request.receive == ReceiveMode::gro) return kLargestGro;
+  if (request.receive == ReceiveMode::gro) return 2 * kLargestGro;
   return request.receive == ReceiveMode::mmsg ? kBatch * request.block_bytes : request.block_bytes;
 }
 
@@ -181,9 +181,12 @@ bool StreamReceiver::take_batch(int flags) {
   return true;
 }
 
-// Several datagrams that the kernel merged; a control message has the size of each but the last.
+// Several datagrams that the kernel merged; a control message has the size of each but the last. They go to the half of
+// the buffer without the last datagram, which merged end markers would overwrite beyond its header.
 bool StreamReceiver::take_segments(int flags) {
-  iovec part{.iov_base = buffer_.data(), .iov_len = buffer_.size()};
+  const bool is_first_half = last_datagram_ != nullptr && last_datagram_ < buffer_.data() + kLargestGro;
+  std::uint8_t* const place = buffer_.data() + (is_first_half ? kLargestGro : 0);
+  iovec part{.iov_base = place, .iov_len = kLargestGro};
   alignas(cmsghdr) std::array<std::uint8_t, CMSG_SPACE(sizeof(int))> control{};
   msghdr message{.msg_iov = &part, .msg_iovlen = 1, .msg_control = control.data(), .msg_controllen = control.size()};
   const ssize_t got = recvmsg(connection_.datagrams.number(), &message, flags);
@@ -197,7 +200,7 @@ bool StreamReceiver::take_segments(int flags) {
   }
   const Ticks now = Clock::now();
   for (std::size_t begin = 0; begin < static_cast<std::size_t>(got); begin += segment) {
-    take(buffer_.data() + begin, std::min(segment, static_cast<std::size_t>(got) - begin), now);
+    take(place + begin, std::min(segment, static_cast<std::size_t>(got) - begin), now);
   }
   return true;
 }
