@@ -47,6 +47,17 @@ std::vector<char*> environment_with(SecretText& entry) {
 
 }  // namespace
 
+Child::~Child() {
+  if (number_ < 0) return;
+  kill(number_, SIGTERM);
+  waitpid(number_, nullptr, 0);
+}
+
+bool Child::has_ended() {
+  if (number_ >= 0 && waitpid(number_, nullptr, WNOHANG) != 0) number_ = -1;
+  return number_ < 0;
+}
+
 OwnPeer::OwnPeer(const Placement& placement) {
   Pipe port;
   // Standard output carries records, which a peer does not write.
@@ -69,20 +80,13 @@ OwnPeer::OwnPeer(const Placement& placement) {
                                     "--cpus",
                                     fmt::format("{}", fmt::join(placement.cpus, ","))};
   SecretText key_entry = SecretText(kKeyVariable) + "=" + key_.text();
-  const int error = posix_spawn(&process_, own_program().c_str(), &actions, nullptr, spawn_arguments(words).data(),
-                                environment_with(key_entry).data());
+  const int error = posix_spawn(process_.number(), own_program().c_str(), &actions, nullptr,
+                                spawn_arguments(words).data(), environment_with(key_entry).data());
   posix_spawn_file_actions_destroy(&actions);
   if (error != 0) fail(fmt::format("cannot start a peer on this machine: {}", std::strerror(error)));
   port.writer = Descriptor();
   place_.port = read_port(port.reader.number());
   if (place_.port == 0) fail("the peer on this machine did not start");
 }
-
-OwnPeer::~OwnPeer() {
-  kill(process_, SIGTERM);
-  waitpid(process_, nullptr, 0);
-}
-
-bool OwnPeer::has_ended() const { return waitpid(process_, nullptr, WNOHANG) != 0; }
 
 }  // namespace nameplate

@@ -11,25 +11,38 @@
 
 namespace nameplate {
 
+// A process that is ended, if it has not ended by itself, and waited for.
+class Child {
+ public:
+  Child() = default;
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+  Child(Child&&) = delete;
+  Child& operator=(Child&&) = delete;
+  ~Child();
+
+  // For posix_spawn.
+  pid_t* number() { return &number_; }
+  bool has_ended();
+
+ private:
+  pid_t number_ = -1;  // of a process that was not waited for yet
+};
+
 class OwnPeer {
  public:
   // Its threads take the CPUs after those of the threads that they serve, so that the two ends of a connection do not
   // share one if there are two. Throws ProbeError(failed).
   explicit OwnPeer(const Placement& placement);
-  OwnPeer(const OwnPeer&) = delete;
-  OwnPeer& operator=(const OwnPeer&) = delete;
-  OwnPeer(OwnPeer&&) = delete;
-  OwnPeer& operator=(OwnPeer&&) = delete;
-  ~OwnPeer();
 
   const HostAndPort& place() const { return place_; }
   const Key& key() const { return key_; }
-  bool has_ended() const;
+  bool has_ended() { return process_.has_ended(); }
 
  private:
   HostAndPort place_{"127.0.0.1", 0};
   Key key_ = Key::random();
-  pid_t process_ = -1;
+  Child process_;
 };
 
 }  // namespace nameplate
