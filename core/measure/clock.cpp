@@ -107,13 +107,14 @@ Clock::Clock() {
   Ticks smallest = std::numeric_limits<Ticks>::max();
   const Ticks first = now();
   Ticks previous = first;
-  for (int i = 0; i < kReadings; ++i) {
+  int readings = 0;
+  for (; readings < kReadings || previous == first; ++readings) {  // a coarse clock takes long to show a step
     const Ticks current = now();
     if (current > previous) smallest = std::min(smallest, current - previous);
     previous = current;
   }
   info_.resolution_s = seconds(smallest);
-  info_.cost_s = seconds(previous - first) / kReadings;
+  info_.cost_s = seconds(previous - first) / readings;
 }
 
 const Clock& Clock::get() {
