@@ -1,5 +1,7 @@
 #include "kernels/wide_chain.h"
 
+#include "kernels/register_chain.h"
+
 namespace nameplate {
 
 #if defined(__x86_64__)
@@ -35,7 +37,7 @@ __attribute__((noinline)) void wide_chain(std::uint64_t turns) {
 
 #else
 
-void wide_chain(std::uint64_t) {}
+void wide_chain(std::uint64_t turns) { register_chain(turns); }
 
 #endif
 

@@ -11,7 +11,7 @@ namespace nameplate {
 // Cycles of a turn: 21 multiplications, and an addition that makes a turn as long as that of the register chain.
 inline constexpr std::uint64_t kWideChainUnroll = 64;
 
-// Runs `turns` × kWideChainUnroll cycles. Only on a CPU with AVX-512; elsewhere it does nothing.
+// Runs `turns` × kWideChainUnroll cycles, on x86-64 only on a CPU with AVX-512. Elsewhere it is the register chain.
 void wide_chain(std::uint64_t turns);
 
 }  // namespace nameplate
