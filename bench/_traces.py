@@ -36,7 +36,7 @@ class Trace:
     round, from 1. ``burst`` is the logarithm of the time of the clock's burst before the sample, from 0 for the
     shortest. ``flags`` is a sum of ``STOLEN`` (steal), ``PREEMPTED`` (involuntary switches) and ``THROTTLED``.
     ``threads`` is the number of workers, and ``cpu_share`` the share of the CPU time that these could use and got; it
-    is None if they wait for something else, as for a disk, and in traces of 2026-11-25 and before.
+    is None if they wait for something else, as for a disk, and in traces that were recorded without it.
     """
 
     experiment: str

@@ -18,7 +18,7 @@ class Buffer {
   using Release = std::function<void(std::byte* memory)>;
 
   Buffer() = default;
-  // Maps `size_bytes` without touching them. Throws ProbeError(failed) if there is not enough memory.
+  // Maps `size_bytes` without touching them. Throws std::runtime_error if there is not enough.
   Buffer(std::size_t size_bytes, Pages pages);
   // Wraps memory of another library; `release` gives it back.
   Buffer(std::byte* memory, std::size_t size_bytes, Release release);

@@ -2,7 +2,7 @@
 // floating-point load of each instruction set.
 //
 // Why that is valid: a chain of dependent register-to-register additions takes one cycle per addition on every current
-// CPU. It runs in short bursts (0.1 % of the time) between pieces of the load in the same thread, so the core has no
+// CPU. It runs in short bursts (0.2 % of the time) between pieces of the load in the same thread, so the core has no
 // time to change its clock. It needs no counters, MSRs or privileges, and works inside a guest.
 //
 // What it does not show: the nominal clock or that of the time-stamp counter, and changes shorter than about 10 us.

@@ -10,7 +10,8 @@ from nameplate.records.result import Result
 Resource: TypeAlias = Literal["core", "memory", "disk", "network"]
 
 # The standard deviation of the logarithm of a capability between runs of an unchanged machine. It is so large that few
-# comparisons of recorded guests with themselves at another time are FASTER or SLOWER: at most 2 % of any resource
+# comparisons of a recorded guest with itself at another time are FASTER or SLOWER: at most 1 % of any resource of an
+# idle guest, and 3 % of a busy one. Beside a load that takes part of the memory all the time there are more
 # (docs/measurements/comparison.md).
 RUN_TO_RUN: dict[Resource, float] = {"core": 0.007, "memory": 0.045, "disk": 0.13, "network": 0.1}
 
