@@ -207,10 +207,14 @@ class Session:
 
         An experiment is not measured again in the rounds that it has here, unless it was interrupted in them. One that
         was skipped, failed or invalid is not measured again at all. Measurements of other experiments have no effect.
-        Nothing is written: the run file has the records already. The budget is not reduced.
+        Nothing is written: the run file has the records already. The budget is not reduced. Dense points are chosen
+        anew from these measurements, and those that were measured stay chosen.
         """
         for measurement in measurements:
             self._note(measurement)
+        self._worth_measuring |= {e.id for e in self.plan.experiments if e.dense and self._measured[e.id].rounds}
+        if any(len(measured.rounds) >= ROUNDS_BEFORE_DENSE for measured in self._measured.values()):
+            self._choose_dense()
 
     def run(self) -> Stop:
         """Measure until no experiment is left, the budget is spent or a stop is requested, and return the last record.
@@ -243,10 +247,12 @@ class Session:
                 break
             self._end_decided(number)
             if number >= ROUNDS_BEFORE_DENSE:
-                self._worth_measuring |= self.refine(
-                    {identity: measured.headlines for identity, measured in self._measured.items()}
-                )
+                self._choose_dense()
                 self._expect_all()
+
+    def _choose_dense(self) -> None:
+        headlines = {identity: measured.headlines for identity, measured in self._measured.items()}
+        self._worth_measuring |= self.refine(headlines)
 
     def _end_decided(self, number: int) -> None:
         """End the experiments with a verdict, and resume the ones whose verdict was withdrawn.

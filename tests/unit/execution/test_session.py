@@ -179,6 +179,19 @@ def test_dense_points_are_measured_only_where_they_are_needed() -> None:
     assert cores.stop().reasons == {"a": "precision", "b": "precision", "c": "even"}
 
 
+def test_dense_points_are_completed_when_a_run_is_resumed() -> None:
+    """They were chosen in the third round, and the others are precise by now."""
+    which = plan("a", "b", "c")
+    dense = [msgspec.structs.replace(e, dense=e.id != "a") for e in which.experiments]
+    cores = FakeCores(steady)
+    session = cores.session(msgspec.structs.replace(which, experiments=dense), rate)
+    session.refine = lambda _: set()
+    done = [*(("a", number) for number in range(1, 7)), *(("b", number) for number in range(3, 7))]
+    session.take_over(Measurement(outcome(i, round_number=r), [sample(i, round_number=r)]) for i, r in done)
+    session.run()
+    assert Counter(identity for _, identity in cores.asked) == {"b": 2}
+
+
 def test_a_series_of_a_plan_is_measured_in_one_round() -> None:
     which = plan("a", "b", rounds=3)
     mixed = [msgspec.structs.replace(e, interval_s=0.1 if e.id == "b" else None) for e in which.experiments]
