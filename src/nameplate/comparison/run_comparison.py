@@ -153,8 +153,16 @@ def _varied(report: Report) -> str:
 
 
 def metrics_by_key(results: Iterable[Result]) -> dict[Key, Result]:
-    """Return the results that can be compared, by probe, metric and parameters; derived values are left out."""
-    return {_key(result): result for result in results if result.kind != "derived"}
+    """Return the results that can be compared, by probe, metric and parameters; derived values are left out.
+
+    Of a metric that was measured both in rounds and as a series, it is the result of the rounds.
+    """
+    found: dict[Key, Result] = {}
+    for result in results:
+        key = _key(result)
+        if result.kind != "derived" and (key not in found or found[key].is_series):
+            found[key] = result
+    return found
 
 
 def _key(result: Result) -> Key:

@@ -86,6 +86,15 @@ def test_a_parameter_is_compared_within_a_run() -> None:
         compare_by(of(measured(1.0)), "threads")
 
 
+@pytest.mark.parametrize("is_first", [True, False])
+def test_rounds_are_compared_and_not_a_series_of_the_same_metric(is_first: bool) -> None:
+    rounds = measured(50e9)
+    series = msgspec.structs.replace(measured(25e9), is_series=True)
+    both = of(*([series, rounds] if is_first else [rounds, series]))
+    (row,) = compare_runs(both, of(rounds)).rows
+    assert row.base == row.new
+
+
 def test_the_best_of_several_runs_are_marked() -> None:
     runs = [of(measured(10e9)), of(measured(20e9)), of(measured(20.1e9)), of(measured(1.0, {"threads": 9}))]
     (row,) = compare_several(runs)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import msgspec
 import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
@@ -24,6 +25,13 @@ def test_a_value_has_its_interval_and_share() -> None:
         ("nameplate_rate_efficiency_ratio", "2"): 0.5,
         ("nameplate_run_started_seconds", ""): 1767323045.0,
     }
+
+
+def test_a_series_is_not_the_same_gauge_as_its_rounds() -> None:
+    rounds = result({"threads": 2}, 50e9)
+    made = report([rounds, msgspec.structs.replace(rounds, is_series=True)])
+    labels = [s.labels for f in text_string_to_metric_families(openmetrics.export(made)) for s in f.samples]
+    assert len({tuple(sorted(each.items())) for each in labels if "probe" in each}) == 2
 
 
 def test_every_value_of_a_large_report_is_read_back() -> None:

@@ -24,15 +24,17 @@ def export(report: Report) -> str:
     no ``_UNIT`` for a bare number, and not twice if METRIC ends with it. The bounds of the value's interval, if it is
     known, are gauges with ``_low`` and ``_high`` before the unit. The share of the reference value, if there is one, is
     ``nameplate_METRIC_efficiency_ratio``. The labels are ``machine`` (the host name, or "" without a machine record),
-    ``probe`` and the parameters; a parameter named like one of the first two is prefixed with ``param_``. The gauge
-    ``nameplate_run_started_seconds``, which is always there, is the Unix time at which the run started. The text ends
-    with ``# EOF``.
+    ``probe`` and the parameters; a parameter named like one of the first two is prefixed with ``param_``. A metric that
+    was measured as one long series also has the label ``series``, since it may have been measured in rounds, too. The
+    gauge ``nameplate_run_started_seconds``, which is always there, is the Unix time at which the run started. The text
+    ends with ``# EOF``.
     """
     machine = {"machine": report.machine.hostname if report.machine else ""}
     families: dict[str, list[str]] = {}
     for result in report.results:
         for name, value in _values(result.summary):
-            labels = _labels({**machine, "probe": result.summary.probe}, result.summary.params)
+            series = {"series": "true"} if result.is_series else {}
+            labels = _labels({**machine, "probe": result.summary.probe, **series}, result.summary.params)
             families.setdefault(name, []).append(f"{name}{{{labels}}} {value!r}")
     started = datetime.fromisoformat(report.run.started).timestamp()
     families["nameplate_run_started_seconds"] = [f"nameplate_run_started_seconds{{{_labels(machine, {})}}} {started!r}"]

@@ -23,7 +23,8 @@ def export(report: Report) -> str:
 
     A gauge is named ``nameplate.PROBE.METRIC`` and has a point for each experiment with its typical value, in the SI
     base unit. Gauges with ``.low`` and ``.high`` at the end of the name have the bounds of the 95 % intervals that are
-    known. The attributes of a point are the parameters of the experiment, and its time is the start of the run. Those
+    known. The attributes of a point are the parameters of the experiment, with ``series`` if it was measured as one
+    long series, and its time is the start of the run. Those
     of the resource are ``service.name`` and, with a machine record, ``host.name``. Metrics without a value are left
     out, so the list of metrics can be empty.
     """
@@ -32,7 +33,8 @@ def export(report: Report) -> str:
     for result in report.results:
         row = result.summary
         for name, value in _values(row):
-            point = {"attributes": _attributes(row.params), "timeUnixNano": time, "asDouble": value}
+            attributes = row.params | ({"series": True} if result.is_series else {})
+            point = {"attributes": _attributes(attributes), "timeUnixNano": time, "asDouble": value}
             gauges.setdefault((name, _unit(row.unit)), []).append(point)
     metrics = [{"name": name, "unit": unit, "gauge": {"dataPoints": points}} for (name, unit), points in gauges.items()]
     host: dict[str, Value] = {"host.name": report.machine.hostname} if report.machine else {}
