@@ -31,6 +31,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -250,10 +251,19 @@ def build_plan(
         raise UsageError(f"plan {text.name} has nothing to measure: {'; '.join(notes)}")
     unique = {(e.probe, e.interval_s, frozenset(e.params.items())): e for e in experiments}
     plan = Plan(
-        text.name, list(unique.values()), limits, notes, list(text.references), text.per_node, text.priority,
-        list(text.reference_works),
+        text.name, _with_unique_ids(list(unique.values())), limits, notes, list(text.references), text.per_node,
+        text.priority, list(text.reference_works),
     )  # fmt: skip
     return budget.fit(budget.with_turns(plan, turns, options), turns, reserved_s)
+
+
+def _with_unique_ids(experiments: Sequence[Experiment]) -> list[Experiment]:
+    """Return the experiments, with the interval in the ids of series that only differ in it."""
+    times = Counter(experiment.id for experiment in experiments)
+    return [
+        msgspec.structs.replace(each, id=f"{each.id} of {each.interval_s:g} s") if times[each.id] > 1 else each
+        for each in experiments
+    ]
 
 
 def _note_of_nodes(experiments: Sequence[Experiment], machine: Machine) -> list[str]:

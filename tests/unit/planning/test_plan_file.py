@@ -243,6 +243,14 @@ def test_errors_in_a_plan_are_named(tmp_path: Path, text: str, message: str) -> 
     assert "\n" not in str(caught.value)
 
 
+def test_series_that_differ_in_their_interval_have_different_names(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    table = '[[experiment]]\nprobe = "null"\nthreads = 1\n'
+    path.write_text(f'{table}series = "60s/1s"\n{table}series = "60s/100ms"\n{table}slice = "1s"\n')
+    names = [e.id for e in build_plan(read_plan(str(path)), PROBES, {}, MACHINE).experiments]
+    assert names == ["null threads=1 series of 1 s", "null threads=1 series of 0.1 s", "null threads=1"]
+
+
 def test_a_plan_is_fitted_into_its_budget(tmp_path: Path) -> None:
     """The plan keeps its rounds, shortens slices and series, and leaves out experiments that do not fit."""
     path = tmp_path / "mine.toml"
