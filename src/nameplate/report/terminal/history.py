@@ -10,7 +10,7 @@ from rich.text import Text
 
 from nameplate.history.changes import ChangeReport, MetricHistory, RunRow
 from nameplate.history.index import Entry
-from nameplate.report.format import count, quantity
+from nameplate.report.format import count, interval_text, quantity
 from nameplate.report.metric_names import MetricNames
 from nameplate.report.terminal.columns import Line, lay_out, wrapped
 from nameplate.report.terminal.strip import bars
@@ -148,8 +148,7 @@ def _print_values(series: MetricHistory, console: Console) -> None:
     shown = series.points[-_MAX_VALUES:]
     lines = []
     for point in shown:
-        ends = [quantity(end, series.key.unit) for end in point.ci or ()]
-        interval = f"{ends[0].split()[0]} to {ends[1]}" if ends else "–"
+        interval = interval_text(point.value, point.ci, series.key.unit)
         relative = _share(point.value / series.usual) if series.usual else "–"
         value = quantity(point.value, series.key.unit)
         lines.append(_line(f"{point.started:.16} {point.path}".replace("T", " ", 1), value, interval, relative))
