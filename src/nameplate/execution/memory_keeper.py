@@ -12,6 +12,7 @@ import mmap
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 from nameplate.probes import probe_of
@@ -124,14 +125,15 @@ def _available_bytes(root: Path) -> int:
 
 
 def _touched(count: int) -> mmap.mmap | None:
-    """Return touched memory, on huge pages as far as possible; None if there is not enough or the kernel is older."""
-    chunk = mmap.mmap(-1, count, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    """Return touched memory, on huge pages if there are any; None if there is not enough or the kernel is older."""
     try:
+        chunk = mmap.mmap(-1, count, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    except OSError:
+        return None
+    with suppress(OSError):  # a kernel without huge pages
         chunk.madvise(mmap.MADV_HUGEPAGE)
-        address = ctypes.addressof(ctypes.c_char.from_buffer(chunk))
-        if _madvise(address, count, _MADV_POPULATE_WRITE) == 0:
-            return chunk
-    except OSError:  # no huge pages
-        pass
+    address = ctypes.addressof(ctypes.c_char.from_buffer(chunk))
+    if _madvise(address, count, _MADV_POPULATE_WRITE) == 0:
+        return chunk
     chunk.close()
     return None

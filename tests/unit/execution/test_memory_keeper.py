@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import mmap
 from pathlib import Path
 
@@ -95,6 +96,16 @@ def test_without_more_memory_what_there_is_is_held(tmp_path: Path) -> None:
     keeper = MemoryKeeper(MACHINE, root_with(tmp_path), lambda _: next(chunks, None))
     touched(keeper, "large", 640 * MIB)
     assert keeper.held_bytes == 64 * MIB
+
+
+def test_memory_that_cannot_be_mapped_is_not_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> mmap.mmap:
+        raise OSError(errno.ENOMEM, "Cannot allocate memory")
+
+    monkeypatch.setattr(mmap, "mmap", refuse)
+    keeper = MemoryKeeper(MACHINE, root_with(tmp_path))
+    touched(keeper, "large", 640 * MIB)
+    assert keeper.held_bytes == 0
 
 
 @pytest.mark.parametrize(
