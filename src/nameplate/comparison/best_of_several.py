@@ -34,7 +34,8 @@ class Several(msgspec.Struct, frozen=True, kw_only=True):
 def compare_several(reports: Sequence[Report]) -> list[Several]:
     """Return a row for every metric that at least two of the runs have, in the order of their first appearance.
 
-    Each run is compared with the best one, by the method of ``statistics/two_samples.py``. Metrics are the same if
+    Each run is compared with the best one, by the method of ``statistics/two_samples.py``; if one of them was measured
+    until it had a verdict, by the tests that hold after every round. Metrics are the same if
     their probe, name and parameters are equal. Derived values are left out. The list is empty for fewer than two runs.
     """
     by_run = [metrics_by_key(report.results) for report in reports]
@@ -43,9 +44,12 @@ def compare_several(reports: Sequence[Report]) -> list[Several]:
     shared = [[run.get(key) for run in by_run] for key in names]
     others = [(row, place) for row, results in enumerate(shared) for place in _places_except_best(results)]
     pairs = [(shared[row][_best(shared[row])], shared[row][place]) for row, place in others]
-    judged = judge(
-        [Rounds(best.round_values, other.round_values, best.better) for best, other in pairs if best and other]
-    )
+    is_sequential = any(report.run.plan.limits.detect for report in reports)
+    judged = judge([
+        Rounds(best.round_values, other.round_values, best.better, is_sequential=is_sequential)
+        for best, other in pairs
+        if best and other
+    ])  # fmt: skip
     behind = {which for which, found in zip(others, judged, strict=True) if found.verdict == "SLOWER"}
     return [_several(key, row, results, behind) for row, (key, results) in enumerate(zip(names, shared, strict=True))]
 

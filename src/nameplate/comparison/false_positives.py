@@ -1,4 +1,7 @@
-"""Measure how often a machine compared with itself would be called faster or slower. Pure functions."""
+"""Measure how often a machine compared with itself would be called faster or slower, by its typical values.
+
+Pure functions.
+"""
 
 from __future__ import annotations
 
@@ -74,7 +77,8 @@ def _stretches(results: Sequence[Result], window: int) -> Iterator[int]:
 
 def _pair(result: Result, begin: int, window: int) -> Rounds:
     values = result.round_values
-    return Rounds(values[begin : begin + window], values[begin + window : begin + 2 * window], result.better)
+    area = result.summary.probe.partition("_")[0]  # as compare does, false discoveries are controlled within each area
+    return Rounds(values[begin : begin + window], values[begin + window : begin + 2 * window], result.better, area)
 
 
 def _count(result: Result, judgements: Sequence[Judged]) -> FalsePositiveCount:
