@@ -267,6 +267,7 @@ def test_a_budget_that_is_too_small_names_what_was_not_measured(tmp_path: Path) 
 def test_resume_accepts_only_the_same_plan_and_machine(tmp_path: Path) -> None:
     nameplate("run", "null", *FAST, "-o", "x.jsonl", cwd=tmp_path)
     assert_one_line(nameplate("run", "--resume", "x.jsonl", "--rounds", "9", cwd=tmp_path), 2, "leave out rounds")
+    assert_one_line(nameplate("run", "--resume", "x.jsonl", "--seed", "9", cwd=tmp_path), 2, "leave out --seed")
     text = (tmp_path / "x.jsonl").read_text().replace(f'"hostname":"{socket.gethostname()}"', '"hostname":"elsewhere"')
     (tmp_path / "y.jsonl").write_text(text)
     assert_one_line(nameplate("run", "--resume", "y.jsonl", cwd=tmp_path), 2, "was measured on another host")

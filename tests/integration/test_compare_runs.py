@@ -96,6 +96,8 @@ def test_compare_by_a_parameter_several_runs_and_selftest(
         (["BASE", "BASE", "--budget", "1min"], "--budget limits the measurement of --selftest"),
         (["BASE", "--selftest"], "--selftest needs at least 12 rounds"),
         (["BASE", "BASE", "--selftest"], "--selftest takes one run, or measures one"),
+        (["BASE", "--selftest", "--strict"], "--selftest compares a run with itself: leave out --by, --strict"),
+        (["BASE", "BASE", "BASE", "--strict"], "--strict is for the verdicts on two runs"),
         (["--selftest", "--budget", "1s"], "--budget 1s is too short: two stretches of 6 rounds of quick take"),
         (["BASE", "no.jsonl"], "cannot read no.jsonl"),
     ],

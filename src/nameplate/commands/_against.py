@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
@@ -117,15 +118,21 @@ def until_decided(base: Report, against: Against) -> Callable[[Report], set[str]
     return decided
 
 
-def show_verdicts(base: Report, new: Report, against: Against, path: Path, json: bool, quiet: bool) -> int:
-    """Print the comparison of two runs, and return the exit code: that of ``compare``, or 3 for an incomplete run."""
+Shown = Literal["json", "changes", "all", "nothing"]
+
+
+def show_verdicts(base: Report, new: Report, against: Against, path: Path, shown: Shown) -> int:
+    """Print the comparison of two runs, and return the exit code: that of ``compare``, or 3 for an incomplete run.
+
+    ``shown`` is JSON, a table of the metrics that changed or of all, or nothing.
+    """
     from nameplate.commands.compare import exit_code, print_json  # noqa: PLC0415 (only this way of running compares)
     from nameplate.report.terminal.comparison import print_comparison  # noqa: PLC0415 (only one of the ways to show it)
 
     found = compare_runs(base, new, against.detect)
-    if json:
+    if shown == "json":
         print_json(found.rows)
-    elif not quiet:
-        print_comparison(found)
+    elif shown != "nothing":
+        print_comparison(found, has_all=shown == "all")
         print(f"\nrun file: {path}; show its values with: nameplate show {path}")
     return exit_code(found.rows, against.detect) or incomplete_code(new)

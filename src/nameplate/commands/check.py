@@ -111,6 +111,8 @@ def command(  # noqa: PLR0913 (the options of the command line)
         raise UsageError("--one-line, --json and --format: use one of them")
     if run is not None and output is not None:
         raise UsageError("-o names the run file to write, but RUN is judged as it is: leave out one of them")
+    if run is not None and (fast or even_if_busy):
+        raise UsageError("--fast and --even-if-busy are for a measurement, but RUN is judged as it is: leave them out")
     source = expectation_source(expect, type, ask_metadata)
     checked = _of_run(run, source) if run is not None else _measured(source, output, fast, even_if_busy, quiet)
     if one_line:

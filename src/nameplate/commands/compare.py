@@ -66,6 +66,10 @@ def command(  # noqa: PLR0913 (the options of the command line)
     json
         The same as --format json.
     """
+    if selftest and (by is not None or strict or fail_on is not None):
+        raise UsageError("--selftest compares a run with itself: leave out --by, --strict and --fail-on")
+    if len(runs) > 2 and strict:
+        raise UsageError("--strict is for the verdicts on two runs: leave it out, or name BASE and NEW")
     if budget is not None and not selftest:
         raise UsageError("--budget limits the measurement of --selftest: add --selftest, or leave out --budget")
     limit = parse_percent("--fail-on", fail_on) if fail_on is not None else None
@@ -162,7 +166,7 @@ def _self_test(runs: Sequence[Path], budget: str | None, json: bool) -> int:
         report = read_report(runs[0])
     else:
         report, path = measured_against_itself(budget)
-        print(f"run file: {path}")
+        print(f"run file: {path}", file=sys.stderr)
     counts = count_false_positives(report)
     if not counts:
         raise UsageError("--selftest needs at least 12 rounds: measure them with nameplate run quick --rounds 60")

@@ -17,7 +17,7 @@ from cyclopts import Parameter
 from msgspec import structs
 
 from nameplate import __version__
-from nameplate.commands._against import Against, against_of, base_and_plan, show_verdicts, until_decided
+from nameplate.commands._against import Against, Shown, against_of, base_and_plan, show_verdicts, until_decided
 from nameplate.commands._dry_run import print_plan
 from nameplate.commands._expected import check_site, with_judgement
 from nameplate.commands._measuring import (
@@ -278,7 +278,10 @@ def _run(options: RunOptions) -> int:
     if options.against is not None and prepared.base is not None:
         if options.report is not None:
             _write_report([prepared.base, result], options.report)
-        return show_verdicts(prepared.base, result, options.against, writer.path, options.json, options.quiet)
+        shown: Shown = "json" if options.json else "nothing" if options.quiet else "changes"
+        if shown == "changes" and options.has_tables:
+            shown = "all"
+        return show_verdicts(prepared.base, result, options.against, writer.path, shown)
     return _finish(options, result, writer.path)
 
 
@@ -316,8 +319,9 @@ def _check_report_packages(options: RunOptions) -> None:
 
 def _resumed(options: RunOptions, path: Path, stack: ExitStack) -> Prepared:
     """Lock the run file to continue, so that no other process writes to it, and read it."""
-    paths = {"-o": options.output, "--slurm": options.slurm}
-    given = [*options.limits, *options.rated, *(name for name, value in paths.items() if value)]
+    others = {"-o": options.output, "--slurm": options.slurm, "--seed": options.seed, "--priority": options.priority,
+              "--per-node": options.per_node}  # fmt: skip
+    given = [*options.limits, *options.rated, *(name for name, value in others.items() if value is not None)]
     writer = stack.enter_context(RunWriter.reopen(path))
     earlier = read_run(path)
     if earlier.run.plan.limits.detect is not None:

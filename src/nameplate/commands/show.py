@@ -59,6 +59,8 @@ def command(  # noqa: PLR0913 (the options of the command line)
             raise UsageError(f"--json and --format {format}: use one of them")
         format = "json"  # noqa: A001
     if format == "table":
+        if output is not None:
+            raise UsageError("-o writes another format than the table: add --format")
         for report in read_reports([run]):
             print_report(with_expectation(report, expect), run, all)
         return 0
