@@ -11,6 +11,7 @@ import msgspec
 from cyclopts import Parameter
 
 from nameplate.commands._reading import read_report
+from nameplate.errors import CoreDied, CoreHung
 from nameplate.execution.busy_cpus import read_cpu_times
 from nameplate.execution.core_process import CoreProcess, make_request, mpi_libraries
 from nameplate.execution.launch import how_to_build
@@ -159,11 +160,13 @@ def _mpi() -> list[Part]:
 
 def _lapack() -> Part:
     """Return the LAPACK that cpu_linpack uses, found by solving a small system of equations."""
-    core = CoreProcess(lambda _: None)
     experiment = Experiment(id="lapack", probe="cpu_linpack", params={"n": 100})
     limits = Limits(budget_s=_SPIN_S, precision=1.0, samples=1)
-    outcome = core.measure(make_request(experiment, limits, 0.0), _SPIN_S + 20, lambda _: None)
-    core.close()
+    try:
+        with CoreProcess(lambda _: None) as core:
+            outcome = core.measure(make_request(experiment, limits, 0.0), _SPIN_S + 20, lambda _: None)
+    except (CoreDied, CoreHung) as error:  # a library may take the CPU for another one
+        return Part(False, "LAPACK", "no working library", f"cpu_linpack: {error}")
     if outcome.ending == "ok":
         words = [outcome.labels[name] for name in ("blas", "blas_core") if name in outcome.labels]
         return Part(True, "LAPACK", ", core ".join(words))
