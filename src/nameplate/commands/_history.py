@@ -44,6 +44,8 @@ class Look:
         self._names = MetricNames(index.metrics)
         metrics = metrics_named(index, words) if words else None
         self._series = [] if metrics is None else series_of(index, metrics, machine)
+        if words and not self._series:
+            raise UsageError(f"{' '.join(words)}: not measured on {machine}; leave out --machine to see where it was")
         changes = [
             change
             for change in changes_found(index)
