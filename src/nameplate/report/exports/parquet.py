@@ -66,8 +66,9 @@ def _result(result: Result) -> dict[str, object]:
 
 
 def _samples(result: Result) -> Iterator[dict[str, object]]:
-    series = result.series
-    for number, start_s, value, disturbed in zip(
+    series, numbers = result.series, result.round_numbers  # none in results of other tools
+    for place, start_s, value, disturbed in zip(
         series.round, series.start_s, series.value, series.disturbed, strict=True
     ):
+        number = numbers[place - 1] if numbers else place
         yield {"round": number, "start_s": start_s, "value": value, "disturbed": disturbed}
