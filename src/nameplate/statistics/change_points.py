@@ -289,7 +289,7 @@ def moved(values: Array, inside: Sequence[tuple[int, int]], tests: int) -> bool:
     anywhere in the series; it gives the same result each time.
     """
     count = len(values)
-    if not np.ptp(values):
+    if not inside or not np.ptp(values):
         return False
     total = np.concatenate([[0.0], np.cumsum(np.concatenate([values, values]) - values.mean())])
     lengths = np.array([end - begin for begin, end in inside])
