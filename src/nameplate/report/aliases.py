@@ -60,14 +60,6 @@ def _aliases(reports: Sequence[Report]) -> dict[str, str]:
     return aliases
 
 
-def name_of(report: Report) -> str:
-    """Return the host name in a report's machine record, or "an unrecorded machine" if the report has no such record.
-
-    In a report that ``without_names`` returned, the host name is the alias, such as ``machine 1``.
-    """
-    return report.machine.hostname if report.machine else "an unrecorded machine"
-
-
 def is_alias(host: str) -> bool:
     """Return whether a host name is an alias from ``without_names``, such as ``machine 1``, which says nothing."""
     return re.fullmatch(r"machine \d+", host) is not None
