@@ -62,7 +62,7 @@ _MACHINE_SETTINGS: dict[str, Callable[[Machine], object]] = {
     "CPUs allowed": lambda m: m.topology.allowed_cpus,
     "CPU quota": lambda m: m.limits.cpus or "none",
     "memory": lambda m: f"{m.memory.total_bytes / 2**30:.1f} GiB",
-    "memory limit": lambda m: m.limits.memory_bytes or "none",
+    "memory limit": lambda m: size_text(m.limits.memory_bytes) if m.limits.memory_bytes else "none",
     "page size": lambda m: size_text(m.memory.page_bytes),
     "huge pages": lambda m: m.memory.transparent_huge_pages,
     "NUMA nodes": lambda m: len(m.topology.numa_nodes),
