@@ -1,7 +1,7 @@
 /* Ceilings of kernels, by loops that do nothing but move data or call the system. x86-64.
    Arguments: KIND BYTES THREADS SECONDS. KIND is read, write, copy or triad (one load, one store, both, or two loads
    and a store for each vector, without arithmetic) with the width of a vector, such as read256 or triad512; nt-write256
-   and so on store past the caches; "getppid" calls the system; "handover" copies blocks of BYTES into a buffer on one
+   and so on store past the caches; xor256 and xor512 combine what they load; "getppid" calls the system; "handover" copies blocks of BYTES into a buffer on one
    thread and out of it on another, at the same time. BYTES are those of an array, divided among the threads. Prints
    what one in twenty samples of at least 1 ms reaches: bytes or calls per second, of all threads. */
 #define _GNU_SOURCE
@@ -36,6 +36,12 @@ typedef struct {
 #define LOAD_B(R, W, I) LOAD(R, "1", I, W)
 #define STORE_C(R, W, I) STORE("vmovups", R, "2", I, W)
 #define STREAM_C(R, W, I) STORE("vmovntps", R, "2", I, W)
+/* The loads of two vectors, combined by exclusive or with as few instructions as the width has. */
+#define XOR(R, W, I) "vpxor " #I "*" #W "(%0,%3), %%" R #I ", %%" R #I "\n\t"
+#define XOR_OF_THREE(R, I, J, W) \
+  LOAD(R, "0", I, W) "vpternlogq $0x96, " #J "*" #W "(%0,%3), %%" R #I ", %%" R #J "\n\t"
+#define XOR_PAIRS(R, W) \
+  XOR_OF_THREE(R, 0, 1, W) XOR_OF_THREE(R, 2, 3, W) XOR_OF_THREE(R, 4, 5, W) XOR_OF_THREE(R, 6, 7, W)
 /* All arrays have the same offset, which is all that is added to. */
 #define PASS(NAME, R, W, BODY)                                                                            \
   static void NAME(const Part* given, size_t passes) {                                                    \
@@ -60,6 +66,8 @@ typedef struct {
   PASS(nt_triad##BITS, R, W, EIGHT(LOAD_A, R, W) EIGHT(LOAD_B, R, W) EIGHT(STREAM_C, R, W))
 PASSES("ymm", 256, 32)
 PASSES("zmm", 512, 64)
+PASS(xor256, "ymm", 32, EIGHT(XOR, "ymm", 32))
+PASS(xor512, "zmm", 64, XOR_PAIRS("zmm", 64))
 
 static void getppid_again(const Part* part, size_t calls) {
   (void)part;
@@ -74,7 +82,7 @@ typedef struct {
 
 #define KINDS(BITS)                                                                                             \
   {"read" #BITS, read##BITS, 1}, {"write" #BITS, write##BITS, 1}, {"copy" #BITS, copy##BITS, 2},                \
-      {"triad" #BITS, triad##BITS, 3}, {"nt-write" #BITS, nt_write##BITS, 1}, {"nt-copy" #BITS, nt_copy##BITS, 2}, \
+      {"triad" #BITS, triad##BITS, 3}, {"xor" #BITS, xor##BITS, 1}, {"nt-write" #BITS, nt_write##BITS, 1}, {"nt-copy" #BITS, nt_copy##BITS, 2}, \
       {"nt-triad" #BITS, nt_triad##BITS, 3}
 static const Kind kinds[] = {KINDS(256), KINDS(512), {"getppid", getppid_again, 0}};
 

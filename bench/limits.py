@@ -131,11 +131,21 @@ def streams(programs: Path, isas: list[str], size: int, place: str, *, nontempor
             params: dict[str, Value] = {"op": op, "size": array, "threads": threads, "unit": "step",
                                         "stores": "nontemporal" if nontemporal else "plain"}  # fmt: skip
             widest = WIDTHS[isas[-1]]
-            kind = f"{'nt-' if nontemporal else ''}{op}{widest}"
             what = f"{'non-temporal ' if nontemporal else ''}{op}"
-            yield Limit(f"memory_stream {what} {place}, {threads} threads", "GB/s", 1e9,
-                        partial(rate, "memory_stream", params, moved), partial(plain, programs, kind, array, threads),
-                        f"{arrays} arrays moved by {widest}-bit instructions, no arithmetic")  # fmt: skip
+            for loop, source in plain_loops(op):
+                kind = f"{'nt-' if nontemporal else ''}{loop}{widest}"
+                beside = "" if loop == op else f" beside {loop}"
+                yield Limit(f"memory_stream {what} {place}, {threads} threads{beside}", "GB/s", 1e9,
+                            partial(rate, "memory_stream", params, moved),
+                            partial(plain, programs, kind, array, threads),
+                            f"{arrays} arrays moved by {widest}-bit instructions, {source}")  # fmt: skip
+
+
+def plain_loops(op: str) -> Iterator[tuple[str, str]]:
+    """Yield the names of the loops of limits.c that limit an operation, and what they do beside moving data."""
+    yield op, "no arithmetic"
+    if op == "read":
+        yield "xor", "combined by exclusive or as in the kernel: a core may lower its clock for that"
 
 
 def caches(programs: Path, isas: list[str]) -> Iterator[Limit]:
