@@ -42,8 +42,8 @@ class DisturbanceReader {
   // Reads everything anew.
   Disturbance read();
   // Leaves the files alone if they were read a short time ago, so that reading them takes at most 0.5 % of the time:
-  // with hundreds of CPUs it takes milliseconds. An event may then count in the next reading. The kernel itself counts steal
-  // in steps of 10 ms.
+  // with hundreds of CPUs it takes milliseconds. An event may then count in the next reading. The kernel itself counts
+  // steal in steps of 10 ms.
   Disturbance read_if_due();
 
  private:
