@@ -19,11 +19,23 @@ from machines import machine_with
 from nameplate.command_line import run as nameplate
 from nameplate.errors import FileError, UsageError
 from nameplate.history import update
-from nameplate.history.changes import change_reports, changes_found, metrics_named, run_rows, runs_of, series_of
+from nameplate.history.changes import (
+    MetricHistory,
+    Point,
+    change_reports,
+    changes_found,
+    metrics_named,
+    run_rows,
+    runs_of,
+    series_of,
+)
 from nameplate.history.index import Index, empty_index, index_file, load_index, save_index
 from nameplate.history.update import run_files, updated
-from nameplate.records.run_record import FileRecord, Stop
+from nameplate.records.run_record import FileRecord, MetricKey, Stop
 from nameplate.records.run_writer import RunWriter
+from nameplate.report.metric_names import MetricNames
+from nameplate.report.terminal.console import make_console
+from nameplate.report.terminal.history import print_series
 from nameplate.results.digest import digest_of
 from nameplate.results.run_file import append_digest, read_run
 from nameplate.results.summarise import summarise
@@ -408,6 +420,14 @@ def test_a_metric_over_time(folder: Path, capsys: pytest.CaptureFixture[str], mo
     assert shown(folder, capsys, "rate", "-o", "rate.gif", code=2).endswith(
         "not a picture format; use .svg, .pdf, .png\n"
     )
+
+
+def test_both_ends_of_an_interval_have_the_same_unit(capsys: pytest.CaptureFixture[str]) -> None:
+    key = MetricKey("memory_stream", {"op": "triad"}, "bandwidth", "B/s", "higher")
+    points = [Point("a.jsonl", FIRST.isoformat(), 1e9, (0.96e9, 1.04e9))]
+    series = [MetricHistory(key=key, machine="node01", usual=1e9, points=points)]
+    print_series(series, [], MetricNames([key]), make_console())
+    assert "0.960 to 1.040 GB/s" in capsys.readouterr().out
 
 
 def test_everything_as_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
