@@ -29,7 +29,7 @@ std::uint64_t queue_drops(int socket) {
   return values[SK_MEMINFO_DROPS];
 }
 
-std::size_t bytes_of_one_call(const TrafficRequest& request) {
+std::size_t receive_buffer_bytes(const TrafficRequest& request) {
   if (request.receive == ReceiveMode::gro) return 2 * kLargestGro;
   return request.receive == ReceiveMode::mmsg ? kBatch * request.block_bytes : request.block_bytes;
 }
@@ -42,7 +42,7 @@ StreamReceiver::StreamReceiver(const Connection& connection, const TrafficReques
       grace_s_(kShortestGrace_s + 2 * patience.round_trip_s),
       silence_s_(patience.silence_s),
       content_(block_content(connection.seed, request.block_bytes)),
-      buffer_(bytes_of_one_call(request)) {
+      buffer_(receive_buffer_bytes(request)) {
   if (request.receive != ReceiveMode::mmsg) return;
   parts_.resize(kBatch);
   messages_.resize(kBatch);
