@@ -92,8 +92,8 @@ def test_a_quarter_of_the_available_memory_is_the_most(tmp_path: Path) -> None:
 
 
 def test_without_more_memory_what_there_is_is_held(tmp_path: Path) -> None:
-    chunks = iter([mmap.mmap(-1, 4096)])
-    keeper = MemoryKeeper(MACHINE, root_with(tmp_path), lambda _: next(chunks, None))
+    chunks = iter([mmap.mmap(-1, 4096), None])
+    keeper = MemoryKeeper(MACHINE, root_with(tmp_path), lambda _: next(chunks))
     touched(keeper, "large", 640 * MIB)
     assert keeper.held_bytes == 64 * MIB
 
