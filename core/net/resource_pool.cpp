@@ -33,9 +33,12 @@ std::uint64_t queue_bytes(std::uint32_t window_bytes) {
 
 // Returns the size of the buffers that a connection's system calls use.
 std::uint64_t buffer_bytes(const TrafficRequest& request) {
-  if (request.send == SendMode::mmsg || request.receive == ReceiveMode::mmsg) return kMaxSegments * request.block_bytes;
-  const bool has_segments = request.send == SendMode::gso || request.receive == ReceiveMode::gro;
-  return has_segments ? std::max(kLargestSegments, request.block_bytes) : request.block_bytes;
+  // Zero-copy datagrams wait in buffers of their own until the network card has read them.
+  const bool waits = request.protocol == Protocol::udp && request.send == SendMode::zerocopy;
+  const bool has_batch = request.send == SendMode::mmsg || request.receive == ReceiveMode::mmsg || waits;
+  const std::uint64_t blocks = (has_batch ? kMaxSegments : 1) * request.block_bytes;
+  if (request.receive == ReceiveMode::gro) return std::max(2 * kLargestSegments, blocks);
+  return request.send == SendMode::gso ? std::max(kLargestSegments, blocks) : blocks;
 }
 
 }  // namespace

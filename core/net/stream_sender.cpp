@@ -24,7 +24,6 @@ namespace {
 constexpr unsigned kMaxBatch = kMaxSegments;  // the kernel's UDP_MAX_SEGMENTS, and a batch for sendmmsg
 constexpr unsigned kEndMarkers = 3;           // any of them is enough
 constexpr unsigned kReadEach = 16;            // zero-copy sends between two queries of the kernel's completions
-constexpr unsigned kInFlight = 256;           // zero-copy datagrams, after which the kernel's completions are awaited
 
 unsigned batch_of(const TrafficRequest& request) {
   if (request.send == SendMode::mmsg) return kMaxBatch;
@@ -32,10 +31,10 @@ unsigned batch_of(const TrafficRequest& request) {
   return std::clamp(static_cast<unsigned>(kLargestDatagram / request.block_bytes), 1U, kMaxBatch);
 }
 
-// Datagrams in the buffer: those of a batch, or those that the network card may still read.
+// Datagrams in the buffer: a batch, or as many as the network card may still read.
 unsigned slots_of(const TrafficRequest& request) {
   const bool is_zerocopy = request.protocol == Protocol::udp && request.send == SendMode::zerocopy;
-  return is_zerocopy ? kInFlight : batch_of(request);
+  return is_zerocopy ? kMaxBatch : batch_of(request);
 }
 
 // Returns whether a datagram was lost because the system's own queues were full.
@@ -197,7 +196,7 @@ bool StreamSender::send_without_copies(std::uint64_t blocks, ConnectionState& st
   };
   for (std::uint64_t i = 0; i < blocks && !state.stopped.load(std::memory_order_relaxed); ++i) {
     await_turn(pace_.planned(i), state);
-    const auto place = static_cast<unsigned>(i % kInFlight);
+    const auto place = static_cast<unsigned>(i % kMaxBatch);
     if (place == 0) await_completions(state);
     stamp(1, i, place);
     bool is_sent = sends(place);

@@ -22,9 +22,11 @@ TEST(Resources, EveryBufferOfAConnectionCounts) {
   TrafficRequest batches{.traffic = Traffic::stream, .protocol = Protocol::udp, .block_bytes = kDatagram};
   batches.send = SendMode::mmsg;
   EXPECT_GE(bytes(batches), 65 * kDatagram);
+  batches.send = SendMode::zerocopy;
+  EXPECT_GE(bytes(batches), 65 * kDatagram);
   const TrafficRequest segments{
       .traffic = Traffic::stream, .protocol = Protocol::udp, .receive = ReceiveMode::gro, .block_bytes = 16};
-  EXPECT_GE(bytes(segments), 65536U);
+  EXPECT_GE(bytes(segments), 2 * 65536U);
 }
 
 TEST(Resources, AWindowCountsAsTheSystemGrantsIt) {
