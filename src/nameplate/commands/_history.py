@@ -45,7 +45,8 @@ class Look:
         metrics = metrics_named(index, words) if words else None
         self._series = [] if metrics is None else series_of(index, metrics, machine)
         if words and not self._series:
-            raise UsageError(f"{' '.join(words)}: not measured on {machine}; leave out --machine to see where it was")
+            where = f"on {machine}; leave out --machine to see where it was" if machine else "in any run of the folder"
+            raise UsageError(f"{' '.join(words)}: not measured {where}")
         changes = [
             change
             for change in changes_found(index)
