@@ -88,7 +88,9 @@ def plan_of(condition: str, folder: Path) -> Path:
 
 def main() -> None:
     """Record one condition."""
-    condition, budget, name, *_ = [*sys.argv[1:], *("30min", sys.argv[1])[len(sys.argv) - 2 :]]
+    condition = sys.argv[1]
+    budget = sys.argv[2] if len(sys.argv) > 2 else "30min"
+    name = sys.argv[3] if len(sys.argv) > 3 else condition
     with TemporaryDirectory() as temporary, ExitStack() as stack:
         folder = Path(temporary)
         for arguments in BESIDE[condition]:

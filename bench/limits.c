@@ -1,9 +1,10 @@
 /* Ceilings of kernels, by loops that do nothing but move data or call the system. x86-64.
    Arguments: KIND BYTES THREADS SECONDS. KIND is read, write, copy or triad (one load, one store, both, or two loads
    and a store for each vector, without arithmetic) with the width of a vector, such as read256 or triad512; nt-write256
-   and so on store past the caches; xor256 and xor512 combine what they load; "getppid" calls the system; "handover" copies blocks of BYTES into a buffer on one
-   thread and out of it on another, at the same time. BYTES are those of an array, divided among the threads. Prints
-   what one in twenty samples of at least 1 ms reaches: bytes or calls per second, of all threads. */
+   and so on store past the caches; xor256 and xor512 combine what they load; "getppid" calls the system; "handover"
+   copies blocks of BYTES into a buffer on one thread and out of it on another, at the same time. BYTES are those of an
+   array, divided among the threads. Prints what one in twenty samples of at least 1 ms reaches: bytes or calls per
+   second, of all threads. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
@@ -82,8 +83,8 @@ typedef struct {
 
 #define KINDS(BITS)                                                                                             \
   {"read" #BITS, read##BITS, 1}, {"write" #BITS, write##BITS, 1}, {"copy" #BITS, copy##BITS, 2},                \
-      {"triad" #BITS, triad##BITS, 3}, {"xor" #BITS, xor##BITS, 1}, {"nt-write" #BITS, nt_write##BITS, 1}, {"nt-copy" #BITS, nt_copy##BITS, 2}, \
-      {"nt-triad" #BITS, nt_triad##BITS, 3}
+      {"triad" #BITS, triad##BITS, 3}, {"xor" #BITS, xor##BITS, 1}, {"nt-write" #BITS, nt_write##BITS, 1},        \
+      {"nt-copy" #BITS, nt_copy##BITS, 2}, {"nt-triad" #BITS, nt_triad##BITS, 3}
 static const Kind kinds[] = {KINDS(256), KINDS(512), {"getppid", getppid_again, 0}};
 
 static const Kind* kind;

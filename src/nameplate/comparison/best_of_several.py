@@ -35,8 +35,8 @@ def compare_several(reports: Sequence[Report]) -> list[Several]:
     """Return a row for every metric that at least two of the runs have, in the order of their first appearance.
 
     Each run is compared with the best one, by the method of ``statistics/two_samples.py``; if one of them was measured
-    until it had a verdict, by the tests that hold after every round. Metrics are the same if
-    their probe, name and parameters are equal. Derived values are left out. The list is empty for fewer than two runs.
+    until it had a verdict, by the tests that hold after every round. Metrics are the same if their probe, name and
+    parameters are equal. Derived values are left out. The list is empty for fewer than two runs.
     """
     by_run = [metrics_by_key(report.results) for report in reports]
     keys = dict.fromkeys(key for run in by_run for key in run)

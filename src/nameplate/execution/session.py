@@ -208,7 +208,7 @@ class Session:
         An experiment is not measured again in the rounds that it has here, unless it was interrupted in them. One that
         was skipped, failed or invalid is not measured again at all. Measurements of other experiments have no effect.
         Nothing is written: the run file has the records already. The budget is not reduced. Dense points are chosen
-        anew from these measurements, and those that were measured stay chosen.
+        anew from these measurements, and measured ones stay chosen.
         """
         for measurement in measurements:
             self._note(measurement)

@@ -24,9 +24,8 @@ def export(report: Report) -> str:
     A gauge is named ``nameplate.PROBE.METRIC`` and has a point for each experiment with its typical value, in the SI
     base unit. Gauges with ``.low`` and ``.high`` at the end of the name have the bounds of the 95 % intervals that are
     known. The attributes of a point are the parameters of the experiment, with ``series`` if it was measured as one
-    long series, and its time is the start of the run. Those
-    of the resource are ``service.name`` and, with a machine record, ``host.name``. Metrics without a value are left
-    out, so the list of metrics can be empty.
+    long series, and its time is the start of the run. Those of the resource are ``service.name`` and, with a machine
+    record, ``host.name``. Metrics without a value are left out, so the list of metrics can be empty.
     """
     gauges: dict[tuple[str, str], list[dict[str, object]]] = {}
     time = str(round(datetime.fromisoformat(report.run.started).timestamp() * _NANOSECONDS))
