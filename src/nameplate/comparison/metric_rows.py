@@ -92,6 +92,7 @@ class MetricPair:
     if both were measured in one run. ``is_sequential`` says that a run was ended when it had a verdict. ``cpu_shares``
     are the shares of the CPU time that both runs could use and got, where that may have hidden the capability of the
     metric; 1 where it may not. ``cpus_may_move`` says that a host may have placed the CPUs of the two runs differently.
+    ``measured_s`` is the time in seconds that each run took, 0 if it is not known (``Report.measured_s``).
     """
 
     key: Key
@@ -102,6 +103,7 @@ class MetricPair:
     is_sequential: bool = False
     cpu_shares: tuple[float, float] = (1.0, 1.0)
     cpus_may_move: bool = False
+    measured_s: tuple[float, float] = (0.0, 0.0)
 
     @property
     def family(self) -> str:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import msgspec
 
 from nameplate.comparison.doubts import may_move, share_for, unless_doubtful
+from nameplate.comparison.longer_runs import with_time
 from nameplate.comparison.machine_settings import SettingDifference, differing_settings
 from nameplate.comparison.metric_rows import (
     CapabilityChange,
@@ -94,6 +95,7 @@ def _pairs(base: _Side, new: _Side, partners: Mapping[Key, Key]) -> list[MetricP
             run_to_run=max(run_to_run(*side) for side in sides),
             cpu_shares=(share_for(*sides[0], got[0]), share_for(*sides[1], got[1])),
             cpus_may_move=have_moving_cpus and any(resource_of(*side) != "core" for side in sides),
+            measured_s=(base.report.measured_s, new.report.measured_s),
         ))  # fmt: skip
     return pairs
 
@@ -133,8 +135,9 @@ def compare_by(report: Report, name: str, same_within: float = SAME_WITHIN) -> l
         if len(others) < len(params):
             groups.setdefault((probe, metric, others), []).append(result)
     is_sequential = report.run.plan.limits.detect is not None
+    both_s = report.measured_s, report.measured_s
     pairs = [
-        MetricPair(_key(other), first, other, _VALUES, 0.0, is_sequential)
+        MetricPair(_key(other), first, other, _VALUES, is_sequential=is_sequential, measured_s=both_s)
         for first, *rest in groups.values()
         for other in rest
     ]
@@ -181,11 +184,19 @@ def judge_runs(pairs: Sequence[MetricPair], same_within: float) -> list[tuple[Ju
     changes = [_capability_pair(pair) for pair in pairs]
     found = iter(judge_differences([change.difference() for change in changes if change], same_within))
     capabilities = [
-        unless_doubtful(capability_change(next(found), change.base.value, change.new.value), pair) if change else None
+        _on_capability(next(found), change, pair) if change else None
         for change, pair in zip(changes, pairs, strict=True)
     ]
-    typical = map(_with_ratio_of_values, judge(rounds, same_within), pairs)
+    typical = [
+        with_time(_with_ratio_of_values(each, pair), pair)
+        for each, pair in zip(judge(rounds, same_within), pairs, strict=True)
+    ]
     return list(zip(typical, capabilities, strict=True))
+
+
+def _on_capability(found: Judged, change: CapabilityPair, pair: MetricPair) -> CapabilityChange:
+    judged = capability_change(with_time(found, pair), change.base.value, change.new.value)
+    return unless_doubtful(judged, pair)
 
 
 def _with_ratio_of_values(found: Judged, pair: MetricPair) -> Judged:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from nameplate.comparison.longer_runs import with_time
 from nameplate.comparison.metric_rows import (
     CapabilityChange,
     ComparisonRow,
@@ -34,8 +35,9 @@ def compare_variants(report: Report, same_within: float = SAME_WITHIN) -> list[C
         side: {r.summary.metric: r for r in report.results if variants.get(r.id) == side and r.kind == "measured"}
         for side in ("a", "b")
     }
+    both_s = report.measured_s, report.measured_s
     pairs = [
-        MetricPair(_key(sides["a"][metric], b), sides["a"][metric], b, _NAMES)
+        MetricPair(_key(sides["a"][metric], b), sides["a"][metric], b, _NAMES, measured_s=both_s)
         for metric, b in sides["b"].items()
         if metric in sides["a"]
     ]
@@ -48,11 +50,14 @@ def _key(a: Result, b: Result) -> Key:
 
 
 def _judge_variants(pairs: Sequence[MetricPair], same_within: float) -> list[tuple[Judged, CapabilityChange | None]]:
-    typical = [_paired(pair, _values_by_round) for pair in pairs]
+    typical = judge_paired([_paired(pair, _values_by_round) for pair in pairs], same_within)
     capable = [_paired(pair, _capabilities_by_round) if _is_capable(pair) else None for pair in pairs]
     found = iter(judge_paired([each for each in capable if each], same_within))
-    capabilities = [capability_change(next(found), median(c.base), median(c.new)) if c else None for c in capable]
-    return list(zip(judge_paired(typical, same_within), capabilities, strict=True))
+    capabilities = [
+        capability_change(with_time(next(found), pair), median(both.base), median(both.new)) if both else None
+        for both, pair in zip(capable, pairs, strict=True)
+    ]
+    return list(zip(map(with_time, typical, pairs), capabilities, strict=True))
 
 
 def _is_capable(pair: MetricPair) -> bool:

@@ -261,7 +261,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     values are last in each group. ``truncated`` means that the run file was cut off, ``interrupted`` that the user
     stopped the run. ``notes`` are sentences to show with the results. ``nodes`` is None unless the run has values of
     several nodes. ``study`` is the published study that the plan reproduces, None for any other plan, and also if
-    ``machine`` is None.
+    ``machine`` is None. ``measured_s`` is the time in seconds that the run took. If a later command resumed it
+    (``--resume``), it may be only that of all experiments with their set-up. It is 0 for other tools' outputs.
     """
 
     run: Run
@@ -274,3 +275,4 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     notes: list[str]
     nodes: Nodes | None = None
     study: Study | None = None
+    measured_s: Real = 0.0

@@ -105,7 +105,14 @@ def summarise(file: RunFile) -> Report:
         notes=_notes(file, results, same),
         nodes=_nodes(file, by_id),
         study=_study(file, results, machine) if machine and not machine.emulator else None,
+        measured_s=_measured_s(file),
     )
+
+
+def _measured_s(file: RunFile) -> float:
+    """Return the time that a run took; if several commands measured it, at least that of all its experiments."""
+    of_experiments_s = sum(measurement.outcome.total_s for measurement in file.measurements)
+    return max(of_experiments_s, file.stop.elapsed_s if file.stop else 0.0)
 
 
 def _unrated(result: Result, emulator: str) -> Result:

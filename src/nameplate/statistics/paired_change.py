@@ -64,7 +64,8 @@ def _judged(own: Sequence[float], is_found: bool, better: Literal["higher", "low
     change, same = median_interval(own, CONFIDENCE), median_interval(own, EQUIVALENCE_CONFIDENCE)
     middle = statistics.median(own) if own else 0.0
     if change is None or same is None:
-        return Judged("UNSURE", math.exp(middle), None, f"a verdict needs {MIN_ROUNDS} rounds (got {len(own)})")
+        few = f"too few rounds ({len(own)}): a verdict needs {MIN_ROUNDS}"
+        return Judged("UNSURE", math.exp(middle), None, few, rounds_needed=MIN_ROUNDS)
     return verdict_on(
         middle, Precision(change, same), is_found=is_found, better=better, rounds=len(own), same_within=same_within
     )

@@ -35,7 +35,8 @@ from nameplate.statistics.verdict import (
     change_of,
     detectable_change,
     min_change,
-    more_rounds,
+    needed_words,
+    rounds_needed,
 )
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -103,8 +104,10 @@ def _judged(metric: Rounds, shift: _Shift, is_found: bool, same_within: float) -
     ratio, (low, high) = math.exp(shift.middle), shift.change
     n_rounds = min(len(metric.base), len(metric.new))
     if math.isnan(low):
-        few = f"a verdict needs 5 rounds (got {n_rounds})"
-        return Judged("UNSURE", ratio, None, few if n_rounds < _MIN_SEQUENTIAL else "the values vary too much")
+        if n_rounds >= _MIN_SEQUENTIAL:
+            return Judged("UNSURE", ratio, None, "the values vary too much")
+        few = f"too few rounds ({n_rounds}): a verdict needs {_MIN_SEQUENTIAL}"
+        return Judged("UNSURE", ratio, None, few, rounds_needed=_MIN_SEQUENTIAL)
     ci = (math.exp(low), math.exp(high))
     margin = max(min_change(same_within), OWN_MOVES * shift.spread, OWN_MOVES * shift.drift)
     precision = Precision(shift.change, shift.same)
@@ -113,8 +116,9 @@ def _judged(metric: Rounds, shift: _Shift, is_found: bool, same_within: float) -
         return Judged(change_of(shift.middle, metric.better), ratio, ci, "", detectable)
     if max(map(abs, shift.same)) <= math.log1p(same_within):
         return Judged("SAME", ratio, ci, "", detectable)
-    needed = more_rounds(shift.middle, precision, margin, same_within, n_rounds)
-    return Judged("UNSURE", ratio, ci, f"{_why_unsure(shift, is_found, margin, same_within)}; {needed}", detectable)
+    needed = rounds_needed(shift.middle, precision, margin, same_within, n_rounds)
+    reason = f"{_why_unsure(shift, is_found, margin, same_within)}; {needed_words(needed)}"
+    return Judged("UNSURE", ratio, ci, reason, detectable, needed)
 
 
 def _why_unsure(shift: _Shift, is_found: bool, margin: float, same_within: float) -> str:

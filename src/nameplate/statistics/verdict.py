@@ -38,6 +38,8 @@ class Judged:
     there are too few rounds for an interval. ``reason`` says in words why the verdict is UNSURE; it is empty for
     FASTER, SLOWER and SAME. INCOMPARABLE is for callers; no judgement returns it. ``detectable`` is the smallest
     change, as a share, that these two runs would show with a probability of 80 %; None without an interval.
+    ``rounds_needed`` is the number of rounds of each run that would turn UNSURE into another verdict, if the difference
+    stays as it is; 0 if more rounds would not, or if it is not known.
     """
 
     verdict: Verdict
@@ -45,6 +47,7 @@ class Judged:
     ci: tuple[float, float] | None
     reason: str
     detectable: float | None = None
+    rounds_needed: int = 0
 
 
 @dataclass(frozen=True)
@@ -94,23 +97,27 @@ def detectable_change(margin: float, half: float) -> float:
     return math.expm1(max(margin, half) + normal.inv_cdf(_POWER) * half / normal.inv_cdf((1 + CONFIDENCE) / 2))
 
 
-def more_rounds(middle: float, precision: Precision, margin: float, same_within: float, rounds: int) -> str:
-    """Return how many rounds would decide, in words, if the difference stays as it is.
+def rounds_needed(middle: float, precision: Precision, margin: float, same_within: float, rounds: int) -> int:
+    """Return how many rounds would decide if the difference stays as it is; 0 if no number of them would.
 
     ``middle`` is the difference of the logarithms, ``margin`` the smallest change that may be called FASTER or SLOWER,
     as a logarithm, ``same_within`` the share within which two values are SAME, and ``rounds`` the number of rounds in
-    the shorter run.
+    the shorter run. The result is at least one more than that.
     """
     rooms = [(math.log1p(same_within) - abs(middle), precision.half_same)]
     if abs(middle) >= margin:
         rooms.append((abs(middle), precision.half))
-    needed = [_rounds_for(room, half, precision.lasting, rounds) for room, half in rooms]
-    n_rounds = min(needed)
-    if math.isinf(n_rounds):
+    needed = min(_rounds_for(room, half, precision.lasting, rounds) for room, half in rooms)
+    return 0 if math.isinf(needed) else max(math.ceil(needed), rounds + 1)
+
+
+def needed_words(n_rounds: int) -> str:
+    """Return in words what ``rounds_needed`` found."""
+    if n_rounds == 0:
         return "more rounds would not decide a difference of this size"
     if n_rounds > _MAX_ROUNDS:
         return f"more than {_MAX_ROUNDS} rounds of each would be needed"
-    return f"about {max(math.ceil(n_rounds), rounds + 1)} rounds of each would decide"
+    return f"about {n_rounds} rounds of each would decide"
 
 
 def _rounds_for(room: float, half: float, lasting: float, rounds: int) -> float:
@@ -141,4 +148,5 @@ def verdict_on(
         return Judged(change_of(middle, better), ratio, ci, "", detectable)
     if max(map(abs, precision.same)) <= math.log1p(same_within):
         return Judged("SAME", ratio, ci, "", detectable)
-    return Judged("UNSURE", ratio, ci, more_rounds(middle, precision, margin, same_within, rounds), detectable)
+    needed = rounds_needed(middle, precision, margin, same_within, rounds)
+    return Judged("UNSURE", ratio, ci, needed_words(needed), detectable, needed)

@@ -57,7 +57,7 @@ def test_too_few_rounds_leave_it_open() -> None:
     (row,) = compare_variants(run)
     assert row.capability is not None
     assert (row.machine_verdict, row.capability.ci, row.ci) == ("UNSURE", None, None)
-    assert "a verdict needs 10 rounds (got 9)" in row.reason
+    assert "too few rounds (9): a verdict needs 10" in row.reason
     assert "B: cpu_flops threads=2" not in decided_experiments([row], run)
 
 

@@ -54,6 +54,16 @@ def test_the_main_value_is_the_median_of_the_rounds_with_its_interval() -> None:
     assert row.stop == "rounds"
 
 
+def test_a_run_took_the_time_of_its_command_or_of_all_its_experiments() -> None:
+    """A command that resumed a run says only how long it took itself."""
+    measured = rounds(1_000_000, 1_000_000)
+    assert report_of(measured).measured_s == 1.0
+    long = [
+        msgspec.structs.replace(each, outcome=msgspec.structs.replace(each.outcome, total_s=4.0)) for each in measured
+    ]
+    assert report_of(long).measured_s == 8.0
+
+
 def test_the_distance_of_the_cpus_is_evidence() -> None:
     """A round on one CPU has 0, and one of an earlier version has nothing."""
 

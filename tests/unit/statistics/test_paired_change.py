@@ -40,7 +40,7 @@ def test_the_change_that_matters_may_be_smaller_than_three_percent() -> None:
 def test_ten_rounds_are_needed(n_rounds: int, ci: bool) -> None:
     (found,) = judge_paired([PairedRounds([1.0] * n_rounds, [0.5] * n_rounds, "higher")])
     assert (found.ci is not None, found.verdict) == (ci, "SLOWER" if ci else "UNSURE")
-    assert ci or found.reason == "a verdict needs 10 rounds (got 9)"
+    assert ci or found.reason == "too few rounds (9): a verdict needs 10"
 
 
 def test_the_capability_of_a_round_is_reached_by_one_in_ten_samples() -> None:

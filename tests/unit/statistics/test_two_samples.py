@@ -79,7 +79,7 @@ def test_one_outlying_round_decides_nothing() -> None:
 def test_too_few_rounds_give_no_verdict(base: int, new: int) -> None:
     found = one(STEADY[:base], times(STEADY[:new], 0.5))
     assert (found.verdict, found.ci) == ("UNSURE", None)
-    assert f"needs 5 rounds (got {min(base, new)})" in found.reason
+    assert f"too few rounds ({min(base, new)}): a verdict needs 5" in found.reason
 
 
 def test_one_round_against_many_has_no_interval() -> None:

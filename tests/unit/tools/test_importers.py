@@ -105,7 +105,7 @@ def test_an_old_result_is_compared_with_a_run() -> None:
     found = compare_runs(read_imported(GOLDEN / "iperf3-tcp-3.12.json"), report([ours, other]))
     (row,) = found.rows
     assert (row.params, row.verdict) == (dict(sorted(params.items())), "UNSURE")
-    assert row.reason == "a verdict needs 5 rounds (got 1)"
+    assert row.reason == "too few rounds (1): a verdict needs 5"
     assert len(found.only_in_new) == 1
     ambiguous = with_summary(result({**params, "mode": "zerocopy"}, 4e8, probe="net_stream"), metric="bandwidth")
     assert compare_runs(read_imported(GOLDEN / "iperf3-tcp-3.12.json"), report([ours, ambiguous])).rows == []

@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from comparable_results import capable, measured, of
+from nameplate.comparison.longer_runs import with_time
+from nameplate.comparison.metric_rows import MetricPair
+from nameplate.comparison.run_comparison import compare_by, compare_runs
+from nameplate.records.result import Report
+from nameplate.statistics.verdict import Judged
+from report_samples import with_summary
+
+
+def taking(seconds: float, report: Report) -> Report:
+    return msgspec.structs.replace(report, measured_s=seconds)
+
+
+def reason(needed: int, seconds: tuple[float, float], rounds: tuple[int, int] = (6, 12)) -> str:
+    base, new = (with_summary(measured(1e9), rounds=each) for each in rounds)
+    pair = MetricPair(("cpu_flops", "rate", ()), base, new, ("A", "B"), measured_s=seconds)
+    return with_time(Judged("UNSURE", 1.0, None, "wide", rounds_needed=needed), pair).reason
+
+
+@pytest.mark.parametrize(
+    ("needed", "words"),
+    [
+        (8, "wide (runs of 80 s)"),  # 73.3 s
+        (12, "wide (runs of 2 min)"),  # 110 s
+        (600, "wide (runs of 92 min)"),  # 5,500 s
+        (1000, "wide (runs of 3 h)"),  # 9,167 s
+        (9000, "wide (runs of 23 h)"),
+        (9600, "wide"),  # above a day
+        (0, "wide"),  # more rounds would not decide
+    ],
+)
+def test_the_time_is_in_proportion_to_the_rounds_of_the_shorter_run(needed: int, words: str) -> None:
+    assert reason(needed, (55.0, 55.0)) == words
+    assert reason(needed, (55.0, 300.0)) == words
+    assert reason(needed, (300.0, 55.0), (12, 6)) == words
+
+
+def test_a_time_that_is_not_known_is_left_out() -> None:
+    assert reason(12, (0.0, 55.0)) == "wide"
+
+
+def test_a_comparison_says_how_long_runs_must_be() -> None:
+    base, new = taking(60.0, of(capable(1e9))), taking(60.0, of(capable(0.96e9, width=0.05)))
+    (row,) = compare_runs(base, new).rows
+    assert row.capability is not None
+    assert row.capability.verdict == "UNSURE"
+    assert "rounds of each would decide (runs of " in row.capability.reason
+
+
+def test_too_few_rounds_say_how_long_enough_of_them_take() -> None:
+    few = msgspec.structs.replace(with_summary(measured(1e9), rounds=3), round_values=[1e9] * 3)
+    (row,) = compare_runs(taking(30.0, of(few)), taking(30.0, of(few))).rows
+    assert row.reason == "too few rounds (3): a verdict needs 5 (runs of 50 s)"
+
+
+def test_values_of_a_parameter_need_one_longer_run() -> None:
+    one, two = (with_summary(msgspec.structs.replace(measured(1e9, {"threads": n}), round_values=[1e9] * 3), rounds=3)
+                for n in (1, 2))  # fmt: skip
+    (row,) = compare_by(taking(30.0, of(one, two)), "threads")
+    assert row.reason.endswith("(runs of 50 s)")
