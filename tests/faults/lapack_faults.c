@@ -1,9 +1,11 @@
 // A LAPACK for tests, selected with --blas: solves by Gaussian elimination in one thread and cannot use more threads.
 //   NAMEPLATE_FAULT = singular: reports a zero pivot; wrong: spoils one unknown; nan: returns NaN;
+//   crash: ends the process as an instruction does that the processor does not have;
 //   affinity: reports, in place of a zero pivot, the smallest number of CPUs on which a new thread could have run
 #define _GNU_SOURCE
 #include <math.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,6 +54,7 @@ static void eliminate(int n, double* a, int lda, double* b) {
 void dgesv_(const int* n, const int* right_sides, double* a, const int* lda, int* pivots, double* b, const int* ldb,
             int* info) {
   (void)right_sides, (void)pivots, (void)ldb;
+  if (has_fault("crash")) raise(SIGILL);
   eliminate(*n, a, *lda, b);
   for (int k = *n - 1; k >= 0; --k) {
     for (int column = k + 1; column < *n; ++column) b[k] -= a[k + column * *lda] * b[column];

@@ -188,6 +188,18 @@ def test_doctor_names_the_library_that_would_be_used(tmp_path: Path, without_ope
         assert words in part["state"] + part["advice"]
 
 
+def test_doctor_survives_a_library_that_does_not(tmp_path: Path, plain_lapack: Path) -> None:
+    """A library may execute instructions that the processor does not have."""
+    (tmp_path / "libopenblas.so.0").symlink_to(plain_lapack)
+    answer = subprocess.run(
+        [Path(sys.executable).with_name("nameplate"), "doctor", "--json"], cwd=tmp_path, capture_output=True, text=True,
+        check=True, env={**os.environ, "LD_LIBRARY_PATH": str(tmp_path), "NAMEPLATE_FAULT": "crash"},
+    )  # fmt: skip
+    part = next(found for found in json.loads(answer.stdout)["parts"] if found["what"] == "LAPACK")
+    assert (part["is_there"], part["state"]) == (False, "no working library")
+    assert "SIGILL" in part["advice"]
+
+
 def test_a_library_without_lapack_is_rejected_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "broken.so").write_text("not a library")
     for name, words in (
