@@ -10,11 +10,14 @@ It writes bench/traces/NAME.npz.xz.
   the presets on a machine with a quota
 - memory: a thread copies memory beside it without a pause
 - transfers: a thread reads from disk, and another one sends over the loopback
+- noisy: two copies of the project's tests run beside it, again and again
 """
 
 from __future__ import annotations
 
 import os
+import shlex
+import signal
 import subprocess
 import sys
 import time
@@ -25,13 +28,29 @@ from tempfile import TemporaryDirectory
 
 from _traces import PLAN, pack
 
-# What runs beside the recording, as arguments of nameplate run; each is one long series.
+PROJECT = Path(__file__).parent.parent
+
+
+def series(probe: str, *params: str) -> list[str]:
+    """Return the command of one long series of a probe."""
+    return [sys.executable, "-m", "nameplate", "run", probe, *params, "--series", "7200s/10s", "--quiet",
+            "-o", f"{probe}.jsonl"]  # fmt: skip
+
+
+def tests() -> list[str]:
+    """Return a command that runs the project's unit tests until it is ended."""
+    pytest = shlex.join([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/unit"])
+    return ["bash", "-c", f"cd {shlex.quote(str(PROJECT))}; while true; do {pytest} > /dev/null 2>&1; done"]
+
+
+# The commands that run beside the recording.
 BESIDE: dict[str, list[list[str]]] = {
     "idle": [],
     "quota": [],
-    "neighbour": [["cpu_intops", "threads=1"]],
-    "memory": [["memory_stream", "op=copy", "threads=1", "size=256MiB"]],
-    "transfers": [["disk_block", "op=read", "block=1MiB", "cache=direct"], ["net_stream", "protocol=tcp"]],
+    "neighbour": [series("cpu_intops", "threads=1")],
+    "memory": [series("memory_stream", "op=copy", "threads=1", "size=256MiB")],
+    "transfers": [series("disk_block", "op=read", "block=1MiB", "cache=direct"), series("net_stream", "protocol=tcp")],
+    "noisy": [tests(), tests()],
 }
 QUOTA_CPUS = 0.8
 PERIOD_US = 100_000
@@ -39,16 +58,14 @@ SETTLE_S = 5.0
 
 
 @contextmanager
-def beside(arguments: list[str], folder: Path) -> Iterator[None]:
-    """Run a load as long as the context lasts."""
-    command = [sys.executable, "-m", "nameplate", "run", *arguments, "--series", "7200s/10s", "--quiet",
-               "-o", str(folder / f"{arguments[0]}.jsonl")]  # fmt: skip
-    with subprocess.Popen(command, cwd=folder) as process:
+def beside(command: list[str], folder: Path) -> Iterator[None]:
+    """Run a load in ``folder`` as long as the context lasts, with all processes that it starts."""
+    with subprocess.Popen(command, cwd=folder, process_group=0) as process:
         try:
             time.sleep(SETTLE_S)
             yield
         finally:
-            process.terminate()
+            os.killpg(process.pid, signal.SIGTERM)
 
 
 @contextmanager
@@ -93,8 +110,8 @@ def main() -> None:
     name = sys.argv[3] if len(sys.argv) > 3 else condition
     with TemporaryDirectory() as temporary, ExitStack() as stack:
         folder = Path(temporary)
-        for arguments in BESIDE[condition]:
-            stack.enter_context(beside(arguments, folder))
+        for load in BESIDE[condition]:
+            stack.enter_context(beside(load, folder))
         ids = stack.enter_context(quota(QUOTA_CPUS)) if condition == "quota" else None
         run = folder / "trace.jsonl"
         command = [sys.executable, "-m", "nameplate", "run", str(plan_of(condition, folder)), "--budget", budget,
