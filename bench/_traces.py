@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 import lzma
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,8 @@ FOLDER = Path(__file__).parent / "traces"
 PLAN = FOLDER / "trace.toml"
 # Logarithms are stored in steps of 0.02 %, up to a factor of e^13.
 STEP = 2e-4
+# A round has at least this many samples of 1 ms.
+MIN_SHORT_SAMPLES = 10
 STOLEN, PREEMPTED, THROTTLED = 1, 2, 4
 
 Floats = NDArray[np.float64]
@@ -128,6 +130,11 @@ def _loaded(experiment: str, arrays: Mapping[str, NDArray[Any]]) -> Trace:
         threads=int(arrays.get(f"{experiment}|threads", 1)),
         cpu_share=None if cpu_share is None else cpu_share / 100,
     )
+
+
+def are_whole_periods(rounds: Sequence[Floats]) -> bool:
+    """Say whether the samples last whole periods of a quota instead of 1 ms: a round then has one or two."""
+    return float(np.median([len(each) for each in rounds])) < MIN_SHORT_SAMPLES
 
 
 def names() -> list[str]:

@@ -1,6 +1,6 @@
 """Compare estimators of what a machine is capable of, on recorded traces and on samples with a known truth.
 
-python bench/capability.py [traces] [sampling] [halves] [synthetic]     default: all
+python bench/capability.py [traces] [sampling] [halves] [limits] [synthetic]     default: all
 
 From each trace, runs are drawn as a quick run would take its samples. Two runs of one trace differ only by chance and
 interference, so an estimator is the better the more of them agree. The truth of synthetic samples is known: it gives
@@ -9,7 +9,6 @@ the bias of the estimators, and the coverage of the interval.
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Callable, Sequence
 from itertools import combinations
@@ -17,18 +16,19 @@ from itertools import combinations
 import numpy as np
 from scipy.stats import norm
 
-from _traces import Floats, Trace, load, names
-from nameplate.statistics.capability import MIN_SAMPLES, REACHED_BY, capability
+from _traces import Floats, Trace, are_whole_periods, load, names
+from nameplate.statistics.capability import REACHED_BY, capability
 from nameplate.statistics.paired_change import capability_of_round
+from nameplate.statistics.spent_burst import rounds_before_limit
 
 ROUNDS = 6
 # Within these shares, two values agree.
 NEAR = (0.03, 0.10)
 # A round of the traces takes 2.4 s.
 ROUNDS_IN_A_MINUTE = 24
-# With fewer samples of a round, they are longer than 1 ms.
-MIN_SHORT_SAMPLES = 10
 MIXTURE_STEPS = 60
+# Rounds of runs of about a minute.
+RUN_LENGTHS = (7, 10, 15, 24)
 # Two variants of a round need samples enough for a tenth of each half.
 MIN_HALVED, PAIRED_ROUNDS = 24, 12
 
@@ -77,7 +77,7 @@ def mixture(rounds: Rounds) -> float:
 
 def own(rounds: Rounds) -> float:
     """Return the logarithm of nameplate's capability."""
-    found = capability([np.exp(each).tolist() for each in rounds], higher_is_better=False)
+    found = capability([np.exp(each).tolist() for each in rounds], False, are_whole_periods(rounds))
     return float(np.log(found.value)) if found else float("nan")
 
 
@@ -104,17 +104,9 @@ def _undisturbed(trace: Trace) -> Trace:
 
 
 def _runs(trace: Trace) -> list[Rounds]:
-    """Return runs of six neighbouring rounds each, or of more where these have too few samples for a capability."""
+    """Return runs of six neighbouring rounds each."""
     rounds = [each for each in trace.rounds() if len(each)]
-    if not rounds:
-        return []
-    n_rounds = max(ROUNDS, math.ceil(MIN_SAMPLES / min(map(len, rounds)))) if _is_long(trace) else ROUNDS
-    return [rounds[at : at + n_rounds] for at in range(0, len(rounds) - n_rounds + 1, n_rounds)]
-
-
-def _is_long(trace: Trace) -> bool:
-    """Say whether the samples of a trace last whole periods of a quota instead of 1 ms."""
-    return float(np.median([len(each) for each in trace.rounds()])) < MIN_SHORT_SAMPLES
+    return [rounds[at : at + ROUNDS] for at in range(0, len(rounds) - ROUNDS + 1, ROUNDS)]
 
 
 def agreement(traces: Sequence[Trace], estimate: Estimator) -> dict[str, tuple[float, ...]]:
@@ -183,7 +175,7 @@ def compare_sampling() -> None:
     """Print how well the capability agrees with longer samples, and with samples spread over more rounds."""
     for name in names():
         traces = load(name)
-        if any(map(_is_long, traces)):
+        if any(are_whole_periods(trace.rounds()) for trace in traces):
             continue
         print(f"\n{name}: two runs of a minute agree within 3 % / 10 %")
         for words, n_rounds, n_samples, length in SAMPLINGS:
@@ -232,6 +224,19 @@ def compare_halves() -> None:
             print(f"  {words:30} {area:8} {np.median(errors):7.2%}", flush=True)
 
 
+def count_limits() -> None:
+    """Print how often a limit is found that does not exist, in runs of as many neighbouring rounds."""
+    print("\nruns in which a limit seems to set in")
+    for name in names():
+        whole = [np.asarray([np.exp(each).mean() for each in trace.rounds() if len(each)]) for trace in load(name)]
+        shares = []
+        for n_rounds in RUN_LENGTHS:
+            runs = [means[at : at + n_rounds] for means in whole for at in range(0, len(means) - n_rounds + 1, 2)]
+            found = sum(rounds_before_limit(run.tolist(), higher_is_better=False) > 0 for run in runs)
+            shares.append(f"{n_rounds} rounds: {found / len(runs):.2%} of {len(runs)}")
+        print(f"  {name:16} {'  '.join(shares)}", flush=True)
+
+
 def bursts(source: np.random.Generator, shape: tuple[int, int], share: float, length: float) -> Floats:
     """Return 1 for disturbed samples and 0 for others: a Markov chain in each round, in bursts of a mean length."""
     disturbed = np.zeros(shape)
@@ -269,7 +274,7 @@ def check_coverage(repeats: int = 1000) -> None:
 
 def main() -> None:
     """Run the comparisons asked for."""
-    asked = sys.argv[1:] or ["traces", "sampling", "halves", "synthetic"]
+    asked = sys.argv[1:] or ["traces", "sampling", "halves", "limits", "synthetic"]
     if "synthetic" in asked:
         check_coverage()
     if "traces" in asked:
@@ -278,6 +283,8 @@ def main() -> None:
         compare_sampling()
     if "halves" in asked:
         compare_halves()
+    if "limits" in asked:
+        count_limits()
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from statistics import mean, median
 import numpy as np
 from scipy.stats import binomtest
 
-from _traces import Floats, Trace, load, names
+from _traces import Floats, Trace, are_whole_periods, load, names
 from nameplate.comparison.doubts import is_hidden
 from nameplate.comparison.run_to_run import RUN_TO_RUN, Resource
 from nameplate.statistics.capability import capability
@@ -53,7 +53,7 @@ class Side:
 def side(rounds: Sequence[Floats], cpu_share: float) -> Side:
     """Return what a run measured, from the logarithms of the times of its samples in each round."""
     times = [np.exp(own[:SAMPLES]).tolist() for own in rounds]
-    found = capability(times, higher_is_better=False)
+    found = capability(times, higher_is_better=False, are_whole_periods=are_whole_periods(rounds))
     estimate = usable(found.value, found.ci, len(times)) if found else None
     return Side(estimate, [float(np.median(own)) for own in times], cpu_share)
 

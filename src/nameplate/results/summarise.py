@@ -6,7 +6,7 @@ import math
 import statistics
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 
 import msgspec
 
@@ -15,12 +15,13 @@ from nameplate.probes.shared.ceilings import overriding
 from nameplate.probes.shared.job import nodes_of
 from nameplate.probes.shared.node_times import times_of_nodes
 from nameplate.probes.shared.pair_matrix import middles, pair_times
-from nameplate.records.machine_record import QUOTA_PERIOD_S, Machine
+from nameplate.records.machine_record import Machine
 from nameplate.records.plan_record import Experiment, Variant
 from nameplate.records.result import Nodes, Rated, Report, Result, Series, Summary, Table
 from nameplate.records.run_record import NOT_MEASURED, MetricKey, Outcome, Run, Sample
 from nameplate.records.series_events import OverTime
 from nameplate.records.study_record import Study
+from nameplate.results.capable_values import CapableValues, Round, capable_values
 from nameplate.results.duplicates import duplicates
 from nameplate.results.line_round_trips import line_evidence, round_trip_s
 from nameplate.results.reference_tools import reference_table
@@ -435,7 +436,7 @@ class _MetricSummary:
             round_values=self.rounds, round_numbers=[m.outcome.round for m in self._measurements],
             utilisation=self._utilisation(), oversubscribed=self._outcome.oversubscribed,
             facts=self._outcome.facts,
-            remarks=self._probe.remarks(self._experiments[-1], self._all_samples), is_detail=self._metric.is_detail,
+            remarks=self._remarks(), is_detail=self._metric.is_detail,
         )  # fmt: skip
 
     @cached_property
@@ -500,17 +501,33 @@ class _MetricSummary:
         """Return what the machine is capable of; None if interference may improve the metric, or per node.
 
         A sample of a node is the sum of all that it did in a round, and the best samples would be those of the best
-        node. Where a quota stopped the workers, it is judged over whole periods. No sample above the ceiling counts.
+        node. No sample above the ceiling counts.
         """
+        if self._capable is None:
+            return None
+        possible = [[value for value in own if value <= self._ceiling] for own in self._capable.rounds]
+        return capability(possible, self._metric.better == "higher", self._capable.are_whole_periods)
+
+    @cached_property
+    def _capable(self) -> CapableValues | None:
         if not self._metric.is_one_sided or any(sample.node is not msgspec.UNSET for sample in self._samples):
             return None
         values = iter(self._values)
-        by_round = [[next(values) for _ in m.samples] for m in self._measurements]
-        if any(sample.disturbed.get("cgroup_throttled", 0) > 0 for sample in self._samples):
-            by_round = [self._over_periods(resolved, m.samples)
-                        for resolved, m in zip(self._experiments, self._measurements, strict=True)]  # fmt: skip
-        possible = [[value for value in own if value <= self._ceiling] for own in by_round]
-        return capability(possible, self._metric.better == "higher")
+        rounds = [
+            Round(m.samples, [next(values) for _ in m.samples], partial(self._metric.sustained, resolved))
+            for resolved, m in zip(self._experiments, self._measurements, strict=True)
+        ]
+        return capable_values(rounds, self._metric.better == "higher")
+
+    def _remarks(self) -> list[str]:
+        own = self._probe.remarks(self._experiments[-1], self._all_samples)
+        if self._capable is None or not self._capable.reason:
+            return own
+        first = self._measurements[self._capable.before_limit].outcome.round
+        return [
+            *own,
+            f"from round {first} on, {self._capable.reason}: the capability is that of whole rounds since then",
+        ]
 
     @cached_property
     def _ceiling(self) -> float:
@@ -522,21 +539,6 @@ class _MetricSummary:
         known = [each.value for each in self._references if each.is_ceiling and each.value]
         is_known = known and self._metric.better == "higher"
         return max(known) * (1 + CEILING_TOLERANCE) if is_known else math.inf
-
-    def _over_periods(self, resolved: ResolvedExperiment, samples: Sequence[Sample]) -> list[float]:
-        """Return the values of a round over whole periods of a CPU quota.
-
-        A quota is a limit of this machine, but the samples between two stops do not show it. What is left after the
-        last whole period is left out.
-        """
-        values, period, elapsed_s = [], [], 0.0
-        for sample in samples:
-            period.append(sample)
-            elapsed_s += sample.elapsed_s
-            if elapsed_s >= QUOTA_PERIOD_S:
-                values.append(self._metric.sustained(resolved, period))
-                period, elapsed_s = [], 0.0
-        return values
 
     @cached_property
     def _flags(self) -> list[bool]:

@@ -26,6 +26,8 @@ REACHED_BY = 0.05
 MIN_REACHING = 2
 # With fewer samples, two of them are not the fast side but a good part of all.
 MIN_SAMPLES = 12
+# Values of whole periods vary less, and there are fewer of them.
+MIN_PERIODS = 6
 # With fewer rounds, their variation is not known well enough for an interval.
 MIN_ROUNDS = 5
 # More groups of rounds would not make the interval better, and take more time.
@@ -55,19 +57,22 @@ class Capability:
     disturbed: float
 
 
-def capability(rounds: Sequence[Sequence[float]], higher_is_better: bool) -> Capability | None:
+def capability(
+    rounds: Sequence[Sequence[float]], higher_is_better: bool, are_whole_periods: bool = False
+) -> Capability | None:
     """Return the value that one in twenty undisturbed samples, and at least two rounds, reach.
 
-    It is None with fewer than 12 samples. With fewer than 40, it is the value that two of them reach. If there is only
-    one round, its samples alone decide. ``rounds`` has the values of the samples of each round, all in the same unit;
-    rounds may differ in length and be empty. The share of disturbed samples is estimated from the fast side
+    It is None with fewer than 12 samples, or fewer than six if ``are_whole_periods``: each is then the value of a whole
+    period of a limit that is set on the machine. With fewer than 40, it is the value that two of them reach. If there
+    is only one round, its samples alone decide. ``rounds`` has the values of the samples of each round, all in the same
+    unit; rounds may differ in length and be empty. The share of disturbed samples is estimated from the fast side
     (``disturbed_share``), and the quantile of all samples is adjusted to it. The interval is that of the quantile of
     independent samples. Since the samples of a round are neighbours in time, it is widened if the variance by the
     jackknife, which leaves out one round at a time (Shao and Tu, The Jackknife and Bootstrap, 1995), is larger.
     """
     # Negated rates ascend from good to bad, as times do.
     slow = [sorted(-value for value in own) if higher_is_better else sorted(own) for own in rounds if own]
-    if sum(map(len, slow)) < MIN_SAMPLES:
+    if sum(map(len, slow)) < (MIN_PERIODS if are_whole_periods else MIN_SAMPLES):
         return None
     found = _estimate(slow)
     ends = _ends(slow, found) if len(slow) >= MIN_ROUNDS else None

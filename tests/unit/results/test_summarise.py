@@ -174,6 +174,17 @@ def test_a_quota_is_part_of_what_the_machine_is_capable_of() -> None:
     assert limited.best == free.best == pytest.approx(48e9)
 
 
+def test_what_a_limit_that_sets_in_takes_is_said() -> None:
+    cool, hot = [500_000_000] * 2, [300_000_000] * 6
+    result = rate_of(report_of(rounds(*cool, *hot)))
+    assert result.summary.capability == pytest.approx(30e9)
+    assert result.summary.value == pytest.approx(30e9)
+    assert result.remarks[-1] == (
+        "from round 2 on, a steady limit set in, as if a burst had been spent: the capability is that of whole rounds "
+        "since then"
+    )
+
+
 def test_a_metric_that_interference_improves_has_no_capability() -> None:
     by_metric = {result.summary.metric: result.summary for result in report_of(with_stops(0.0)).results}
     assert by_metric["flops_per_cycle"].value

@@ -107,6 +107,16 @@ def test_a_slower_machine_is_seen_through_the_disturbance() -> None:
     assert slower.value / base.value == pytest.approx(1.1, abs=0.01)
 
 
+def test_six_whole_periods_are_enough() -> None:
+    periods = [[1.02], [1.0], [1.3], [1.01], [1.03], [1.02]]
+    assert capability(periods, higher_is_better=False) is None
+    assert capability(periods[1:], higher_is_better=False, are_whole_periods=True) is None
+    result = capability(periods, higher_is_better=False, are_whole_periods=True)
+    assert result is not None
+    assert 1.01 <= result.value <= 1.02
+    assert result.ci is not None
+
+
 @given(st.lists(st.lists(st.floats(0.1, 1e6), max_size=20), min_size=1, max_size=9))
 def test_rates_and_times_give_the_same_answer(rounds: list[list[float]]) -> None:
     times = capability(rounds, higher_is_better=False)

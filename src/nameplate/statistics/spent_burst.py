@@ -1,0 +1,37 @@
+"""Find a limit that sets in during a run, such as when the burst credits of a cloud's disk or CPU are spent.
+
+Other programs come and go, and what they leave varies. A limit stays until the end, and never lets more through than
+its rate. ``bench/capability.py limits`` counts how often traces without such a limit seem to have one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import median
+
+# Below that, other programs and a clock that falls slow a machine down as steadily.
+MIN_DROP = 1.3
+# Fewer rounds in a row are alike by chance.
+MIN_STEADY_ROUNDS = 6
+# No round is better than the rate of the limit by more than this factor, and so many rounds are as near below it.
+STEADY_WITHIN = 1.05
+_MIN_STEADY_SHARE = 0.75
+
+
+def rounds_before_limit(values: Sequence[float], higher_is_better: bool) -> int:
+    """Return after how many rounds a limit set in that lasted to the end of the run; 0 if none did.
+
+    ``values`` are those of the rounds in the order of time, above 0: all work of a round by all its time, not a median,
+    since a limit may let single samples through. The last six or more rounds are steady, and each earlier round was
+    better than their median by 30 % or more.
+    """
+    times = [1 / value if higher_is_better else value for value in values]
+    return next((n for n in range(1, len(times) - MIN_STEADY_ROUNDS + 1) if _sets_in_after(times, n)), 0)
+
+
+def _sets_in_after(times: Sequence[float], n_rounds: int) -> bool:
+    before, after = times[:n_rounds], times[n_rounds:]
+    rate = median(after)
+    if max(before) * MIN_DROP > rate or min(after) * STEADY_WITHIN < rate:
+        return False
+    return sum(time <= rate * STEADY_WITHIN for time in after) >= _MIN_STEADY_SHARE * len(after)
