@@ -1,9 +1,10 @@
 """Record slow-downs made on purpose, each beside an unchanged run, for bench/slowdowns.py.
 
-python bench/_record_slowdowns.py [BLOCKS]     default: 20; appends to bench/slowdowns/recorded.jsonl
+python bench/_record_slowdowns.py [BLOCKS [CONDITION ...]]     default: 20 blocks of all conditions
 
-A block has a run of each condition, in random order (``_slowdowns.py``). It takes four minutes, and
-needs root, control groups of version 1 and an idle machine with two CPUs.
+It appends to bench/slowdowns/recorded.jsonl. A block has a run of each condition, in random order (``_slowdowns.py``);
+a CONDITION is the beginning of its name, such as "cpu: 10", and is recorded beside the unchanged run. A block of all
+takes four to five minutes, and needs root, control groups of version 1 and an idle machine with two CPUs.
 """
 
 from __future__ import annotations
@@ -77,9 +78,22 @@ def measured_rates(plan_run: Condition) -> Rates:
     return Rates(middle("disk_block"), middle("net_stream"))
 
 
+def conditions(beginnings: list[str]) -> list[Condition]:
+    """Return the conditions whose names begin with one of these words, and what they are compared with; [] means all.
+
+    The program ends if none begins so.
+    """
+    named = [each for each in CONDITIONS if each.name.startswith(tuple(beginnings) or "")]
+    if not named:
+        sys.exit(f"no condition begins with {beginnings}; there are: {', '.join(each.name for each in CONDITIONS)}")
+    plans = {each.plan for each in named}
+    return [each for each in CONDITIONS if each in named or (each.name == UNCHANGED and each.plan in plans)]
+
+
 def main() -> None:
-    """Record blocks, each condition in random order, and append each run as soon as it is complete."""
+    """Record blocks, the conditions in random order, and append each run as soon as it is complete."""
     blocks = int(sys.argv[1]) if len(sys.argv) > 1 else 20
+    chosen = conditions(sys.argv[2:])
     targets = [SLOWER_CORE.format(percent=percent) for percent in (5, 10, 20)]
     subprocess.run(["cmake", "--build", str(BUILD), "--target", *targets], check=True, stdout=subprocess.DEVNULL)
     rates = measured_rates(next(each for each in CONDITIONS if each.name == UNCHANGED and each.plan == "whole_periods"))
@@ -87,7 +101,7 @@ def main() -> None:
     recording = time.strftime("%Y-%m-%d %H:%M")
     encode = msgspec.json.Encoder(decimal_format="number").encode
     for block in range(blocks):
-        for condition in random.sample(CONDITIONS, len(CONDITIONS)):
+        for condition in random.sample(chosen, len(chosen)):
             report = record(condition, rates)
             with RECORDED.open("ab") as file:
                 file.writelines(encode(line) + b"\n" for line in lines(report, condition, recording, block))
