@@ -59,8 +59,8 @@ SETTLE_S = 5.0
 
 @contextmanager
 def beside(command: list[str], folder: Path) -> Iterator[None]:
-    """Run a load in ``folder`` as long as the context lasts, with all processes that it starts."""
-    with subprocess.Popen(command, cwd=folder, process_group=0) as process:
+    """Run a load in ``folder`` as long as the context lasts, as a group of processes that is ended together."""
+    with subprocess.Popen(command, cwd=folder, start_new_session=True) as process:
         try:
             time.sleep(SETTLE_S)
             yield
