@@ -13,11 +13,12 @@ from report_samples import with_summary
 
 
 def taking(seconds: float, report: Report) -> Report:
-    return msgspec.structs.replace(report, measured_s=seconds)
+    results = [with_summary(result, stop="budget") for result in report.results]
+    return msgspec.structs.replace(report, results=results, measured_s=seconds)
 
 
-def reason(needed: int, seconds: tuple[float, float], rounds: tuple[int, int] = (6, 12)) -> str:
-    base, new = (with_summary(measured(1e9), rounds=each) for each in rounds)
+def reason(needed: int, seconds: tuple[float, float], rounds: tuple[int, int] = (6, 12), stop: str = "budget") -> str:
+    base, new = (with_summary(measured(1e9), rounds=each, stop=stop) for each in rounds)
     pair = MetricPair(("cpu_flops", "rate", ()), base, new, ("A", "B"), measured_s=seconds)
     return with_time(Judged("UNSURE", 1.0, None, "wide", rounds_needed=needed), pair).reason
 
@@ -25,11 +26,11 @@ def reason(needed: int, seconds: tuple[float, float], rounds: tuple[int, int] = 
 @pytest.mark.parametrize(
     ("needed", "words"),
     [
-        (8, "wide (runs of 80 s)"),  # 73.3 s
-        (12, "wide (runs of 2 min)"),  # 110 s
-        (600, "wide (runs of 92 min)"),  # 5,500 s
-        (1000, "wide (runs of 3 h)"),  # 9,167 s
-        (9000, "wide (runs of 23 h)"),
+        (8, "wide (--budget 80s)"),  # 73.3 s
+        (12, "wide (--budget 2min)"),  # 110 s
+        (600, "wide (--budget 92min)"),  # 5,500 s
+        (1000, "wide (--budget 3h)"),  # 9,167 s
+        (9000, "wide (--budget 23h)"),
         (9600, "wide"),  # above a day
         (0, "wide"),  # more rounds would not decide
     ],
@@ -42,6 +43,12 @@ def test_the_time_is_in_proportion_to_the_rounds_of_the_shorter_run(needed: int,
 
 def test_a_time_that_is_not_known_is_left_out() -> None:
     assert reason(12, (0.0, 55.0)) == "wide"
+    assert reason(12, (0.0, 55.0), (6, 6)) == reason(12, (55.0, 0.0), (6, 6)) == "wide (--budget 2min)"
+
+
+@pytest.mark.parametrize("stop", ["precision", "rounds", "imported"])
+def test_a_budget_helps_only_rounds_that_it_ended(stop: str) -> None:
+    assert reason(12, (55.0, 55.0), stop=stop) == "wide"
 
 
 def test_a_comparison_says_how_long_runs_must_be() -> None:
@@ -49,17 +56,17 @@ def test_a_comparison_says_how_long_runs_must_be() -> None:
     (row,) = compare_runs(base, new).rows
     assert row.capability is not None
     assert row.capability.verdict == "UNSURE"
-    assert "rounds of each would decide (runs of " in row.capability.reason
+    assert "rounds of each would decide (--budget " in row.capability.reason
 
 
 def test_too_few_rounds_say_how_long_enough_of_them_take() -> None:
     few = msgspec.structs.replace(with_summary(measured(1e9), rounds=3), round_values=[1e9] * 3)
     (row,) = compare_runs(taking(30.0, of(few)), taking(30.0, of(few))).rows
-    assert row.reason == "too few rounds (3): a verdict needs 5 (runs of 50 s)"
+    assert row.reason == "too few rounds (3): a verdict needs 5 (--budget 50s)"
 
 
 def test_values_of_a_parameter_need_one_longer_run() -> None:
     one, two = (with_summary(msgspec.structs.replace(measured(1e9, {"threads": n}), round_values=[1e9] * 3), rounds=3)
                 for n in (1, 2))  # fmt: skip
     (row,) = compare_by(taking(30.0, of(one, two)), "threads")
-    assert row.reason.endswith("(runs of 50 s)")
+    assert row.reason.endswith("(--budget 50s)")
