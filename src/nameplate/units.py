@@ -161,3 +161,14 @@ def geometric(low: int, high: int, factor: float) -> list[int]:
 def percent_text(share: float, decimals: int = 1) -> str:
     """Return a share, such as 0.666, in percent: ``66.6 %``. It is rounded to ``decimals`` places after the point."""
     return f"{share * 100:.{decimals}f} %"
+
+
+def duration_text(seconds: float) -> str:
+    """Return a time with its unit, such as ``1234 s``, ``60 s``, ``7.34 s`` or ``20 ms``.
+
+    Times from 100 s are rounded to whole seconds, shorter ones to three significant digits. Times below 1 s are in
+    milliseconds, also 0 (``0 ms``). ``seconds`` must not be negative.
+    """
+    if seconds < 0.9995:
+        return f"{seconds * 1e3:.3g} ms"
+    return f"{seconds:.0f} s" if seconds >= 100 else f"{seconds:.3g} s"

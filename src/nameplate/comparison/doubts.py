@@ -18,9 +18,12 @@ from nameplate.records.result import Result
 from nameplate.results.cpu_time import ENOUGH_CPU, share_of_experiment
 from nameplate.results.line_round_trips import line_round_trips
 from nameplate.statistics.verdict import Verdict
+from nameplate.units import duration_text
 
 # On the guest in docs/measurements, CPUs that share a cache were closer than others by a factor of six.
 FARTHER = 1.5
+# Where disturbances last a fraction of a millisecond, samples twice as long show a capability that is 1 % lower.
+LONGER = 1.5
 
 
 def share_for(result: Result, machine: Machine | None, of_run: float | None) -> float:
@@ -52,10 +55,13 @@ def is_hidden(verdict: Verdict, shares: tuple[float, float]) -> bool:
 
 
 def unless_doubtful(change: CapabilityChange, pair: MetricPair) -> CapabilityChange:
-    """Return the verdict on a capability, UNSURE with a reason if it is FASTER or SLOWER and in doubt."""
-    if change.verdict not in ("FASTER", "SLOWER"):
-        return change
-    reason = _hidden(change.verdict, pair) or _moved(pair)
+    """Return the verdict on a capability, UNSURE with a reason if it is in doubt.
+
+    SAME is in doubt only if the samples differ in length, which may hide a change as well as make one.
+    """
+    reason = _longer(change.verdict, pair)
+    if change.verdict in ("FASTER", "SLOWER"):
+        reason = _hidden(change.verdict, pair) or reason or _spent(pair) or _moved(pair)
     return msgspec.structs.replace(change, verdict="UNSURE", reason=reason) if reason else change
 
 
@@ -68,6 +74,31 @@ def _hidden(verdict: Verdict, pair: MetricPair) -> str:
         f"other programs took {taken:.0f} % of the CPU time that {pair.names[worse]} asked for: measure it again when "
         "they have ended"
     )
+
+
+def _longer(verdict: Verdict, pair: MetricPair) -> str:
+    """Return a sentence if a side has longer samples, which are undisturbed less often, else "".
+
+    A change is not in doubt if the side with the shorter samples is worse. Whole periods of a limit are compared
+    whatever their length.
+    """
+    sides = sorted(pair.sides, key=lambda side: side[1].sample_s)
+    (_, shorter), (longer_name, longer) = sides
+    if shorter.limit or longer.limit or not 0 < LONGER * shorter.sample_s <= longer.sample_s:
+        return ""
+    worse = {"FASTER": pair.names[0], "SLOWER": pair.names[1], "SAME": longer_name}.get(verdict)
+    if worse != longer_name:
+        return ""
+    lengths = ", ".join(f"{duration_text(result.sample_s)} in {name}" for name, result in reversed(sides))
+    return f"longer samples see less of the machine: {lengths}; measure both alike"
+
+
+def _spent(pair: MetricPair) -> str:
+    """Return a sentence if a burst was spent in one run only, and the other may have been too short, else ""."""
+    spent = [name for name, result in pair.sides if result.limit == "burst"]
+    if len(spent) != 1:
+        return ""
+    return f"in {spent[0]} a steady limit set in, as if a burst had been spent: measure both for as long"
 
 
 def _moved(pair: MetricPair) -> str:

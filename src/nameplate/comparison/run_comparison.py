@@ -55,11 +55,10 @@ def compare_runs(base: Report, new: Report, same_within: float = SAME_WITHIN) ->
     SAME means that an equivalence test at 5 % rules out a change by more than ``same_within``, a share such as 0.05. If
     one of the runs was measured until it had a verdict (``Limits.detect``), the tests hold after every round. What the
     machine is capable of is compared as well (``ComparisonRow.capability``): if only the typical value is worse, other
-    programs took more of the machine. A worse capability is UNSURE if other programs took CPU time of its run. Any
-    difference is UNSURE if the host of a guest placed the CPUs differently (``comparison/doubts.py``). The false
-    discovery rate is controlled within each area, the first word of a probe's name. Metrics without a value, with a
-    round at or below 0, with different units, or served by different sources are INCOMPARABLE. The method is that of
-    ``statistics/two_samples.py``.
+    programs took more of the machine. A verdict on the capability is UNSURE where something else than the machine may
+    have made the difference, or hidden one (``comparison/doubts.py``). The false discovery rate is controlled within
+    each area, the first word of a probe's name. Metrics without a value, with a round at or below 0, with different
+    units, or served by different sources are INCOMPARABLE. The method is that of ``statistics/two_samples.py``.
     """
     ours, theirs = metrics_by_key(base.results), metrics_by_key(new.results)
     partners = _partners(list(ours), list(theirs))
@@ -221,4 +220,5 @@ def _capability_pair(pair: MetricPair) -> CapabilityPair | None:
 
 
 def _estimate(result: Result) -> Estimate | None:
-    return usable(result.summary.capability, result.summary.capability_ci, result.summary.rounds)
+    rounds = result.capable_rounds or result.summary.rounds
+    return usable(result.summary.capability, result.summary.capability_ci, rounds)

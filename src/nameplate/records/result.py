@@ -132,6 +132,10 @@ class Series(msgspec.Struct, frozen=True):
 # "derived" from the values of other experiments, "imported" from another tool's output.
 ResultKind = Literal["measured", "derived", "imported"]
 
+# A limit that was set on the machine during the run: a CPU quota, a processor that was too hot, or a burst that was
+# spent, as of a cloud's credits.
+LimitKind: TypeAlias = Literal["", "quota", "heat", "burst"]
+
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
     """A summary with the other data that tables, charts and verdicts need.
@@ -153,6 +157,9 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     - ``kind``: whether the value was measured, derived from other experiments, or imported from another tool's output.
       Only a "measured" result has samples of its own. If ``summary.stop`` is "derived" or "imported", the constructor
       sets ``kind`` to it.
+    - ``sample_s``: the median length of its samples in seconds; 0 if it was not measured, and for a series
+    - ``limit``: the limit that the capability includes, "" if there was none; ``capable_rounds``: the number of rounds
+      that the capability is estimated from, those since the limit set in. It is 0 without a capability.
 
     Three fields belong to the first metric of an experiment and are otherwise empty. ``distribution`` has ascending
     times of operations in seconds, each with the share of all operations that took at most that time. ``pairs`` has the
@@ -181,6 +188,9 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     is_series: bool = False
     kind: ResultKind = "measured"
     round_numbers: list[Count] = []
+    sample_s: Real = 0.0
+    limit: LimitKind = ""
+    capable_rounds: Count = 0
 
     def __post_init__(self) -> None:
         """Set the kind of results in reports of earlier versions, which have it only in the summary's ``stop``."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from nameplate.records.result import Summary
 from nameplate.records.series_events import CorrelatedCondition, Event, OverTime, Sensitivity
 from nameplate.report.format import quantity
-from nameplate.units import percent_text
+from nameplate.units import duration_text, percent_text
 
 _MAX_EVENTS = 8
 
@@ -24,12 +24,12 @@ def lines(row: Summary, seen: OverTime) -> list[str]:
     Raises:
         KeyError: a shown event has a condition in ``moved`` that this version of nameplate does not know.
     """
-    until = f" (for {duration(seen.burst_s)})" if any(is_lasting(event) for event in seen.events) else ""
+    until = f" (for {duration_text(seen.burst_s)})" if any(is_lasting(event) for event in seen.events) else ""
     shown = seen.events if len(seen.events) <= _MAX_EVENTS else seen.events[: _MAX_EVENTS - 1]
     more = [f"… and {len(seen.events) - len(shown)} more"] if len(shown) < len(seen.events) else []
     return [
         f"burst {quantity(seen.burst, row.unit)}{until}, sustained {quantity(seen.sustained, row.unit)}, "
-        f"p1 {quantity(seen.p1, row.unit)} (99 % of the intervals of {duration(seen.interval_s)} reach it)",
+        f"p1 {quantity(seen.p1, row.unit)} (99 % of the intervals of {duration_text(seen.interval_s)} reach it)",
         *(words(event) for event in shown),
         *more,
         verdict(seen),
@@ -104,10 +104,11 @@ def happening(event: Event) -> str:
     verb = ("drifts down" if is_drift else "falls") if event.change < 0 else ("drifts up" if is_drift else "rises")
     change = f"{verb} by {percent_text(abs(event.change), 0)}"
     if event.kind == "dips":
-        return f"every {duration(event.period_s or 0.0)} for {duration(event.width_s)} it {change} ({_times(event)})"
+        how_often = f"every {duration_text(event.period_s or 0.0)} for {duration_text(event.width_s)}"
+        return f"{how_often} it {change} ({_times(event)})"
     if event.kind in ("level", "drift"):
-        return f"from {duration(event.begin_s)} to {duration(event.end_s)} it {change}"
-    return f"at {duration(event.begin_s)} for {duration(event.width_s)} it {change}"
+        return f"from {duration_text(event.begin_s)} to {duration_text(event.end_s)} it {change}"
+    return f"at {duration_text(event.begin_s)} for {duration_text(event.width_s)} it {change}"
 
 
 def cause(event: Event) -> str:
@@ -129,19 +130,8 @@ def cause(event: Event) -> str:
     return f"and none of {_and(event.still)} changed with it"
 
 
-def duration(seconds: float) -> str:
-    """Return a time with its unit, such as ``1234 s``, ``60 s``, ``7.34 s`` or ``20 ms``.
-
-    Times from 100 s are rounded to whole seconds, shorter ones to three significant digits. Times below 1 s are in
-    milliseconds, also 0 (``0 ms``). ``seconds`` must not be negative.
-    """
-    if seconds < 0.9995:
-        return f"{seconds * 1e3:.3g} ms"
-    return f"{seconds:.0f} s" if seconds >= 100 else f"{seconds:.3g} s"
-
-
 def _times(event: Event) -> str:
-    return f"{len(event.at_s)} times from {duration(event.begin_s)}"
+    return f"{len(event.at_s)} times from {duration_text(event.begin_s)}"
 
 
 def _and(parts: Sequence[str]) -> str:

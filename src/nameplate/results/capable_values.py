@@ -10,11 +10,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from nameplate.records.machine_record import QUOTA_PERIOD_S
+from nameplate.records.result import LimitKind
 from nameplate.records.run_record import Sample
+from nameplate.statistics.capability import MIN_PERIODS
 from nameplate.statistics.spent_burst import rounds_before_limit
 
 # If fewer rounds were throttled, it was an event and not a limit.
 _MIN_THROTTLED_SHARE = 0.5
+# While a CPU's credits are spent, its host takes time away in at least this share of the rounds, and before in less.
+_MIN_STOLEN_SHARE = 0.75
 
 
 @dataclass(frozen=True)
@@ -49,39 +53,46 @@ class Round:
 
 @dataclass(frozen=True)
 class CapableValues:
-    """The values of each round that count; with ``are_whole_periods``, each is that of a whole period of a limit.
+    """The values of each round that count, and the limit that was set on the machine, "" if none was.
 
-    ``before_limit`` is the number of first rounds that do not count, because a limit set in only after them, and
-    ``reason`` says in words which limit it was; it is "" if there was none.
+    With a limit, each value is that of a whole period or round. ``before_limit`` is the number of first rounds that do
+    not count, because the limit set in only after them.
     """
 
     rounds: list[list[float]]
-    are_whole_periods: bool = False
+    limit: LimitKind = ""
     before_limit: int = 0
-    reason: str = ""
 
 
-def capable_values(rounds: Sequence[Round], higher_is_better: bool) -> CapableValues:
+def capable_values(rounds: Sequence[Round], higher_is_better: bool, *, has_credits: bool) -> CapableValues:
     """Return what the capability is estimated from; ``rounds`` are those with a value, at least one.
 
-    - Where a CPU quota stopped a sample, it is whole periods of the quota.
-    - Where the processor was too hot in half of the rounds or more, it is whole rounds from the first such one: what it
-      did while it was cool does not last.
-    - Where a limit set in after some rounds (``rounds_before_limit``), it is the whole rounds after these.
-    - Otherwise it is all samples.
+    - "quota": where a CPU quota stopped a sample, it is whole periods of the quota.
+    - "heat": where the processor was too hot in half of the rounds or more, it is whole rounds from the first such one:
+      what it did while it was cool does not last.
+    - "burst": where a steady limit set in after some rounds (``rounds_before_limit``), it is the whole rounds after
+      these. That is so only for what a provider grants bursts of (``has_credits``: disks and networks), or if the host
+      takes CPU time since then: a program on the other hardware thread of a core slows it down as steadily.
+    - Otherwise, or if fewer than six whole rounds are left, it is all samples.
     """
     if any(each.has("cgroup_throttled") for each in rounds):
-        return CapableValues([each.periods for each in rounds], are_whole_periods=True)
+        return CapableValues([each.periods for each in rounds], "quota")
     hot = [place for place, each in enumerate(rounds) if each.has("thermal_throttled")]
-    if len(hot) >= _MIN_THROTTLED_SHARE * len(rounds):
-        return _whole_rounds(rounds, hot[0], "the processor was too hot")
-    whole = [value for each in rounds for value in each.whole]
-    spent = rounds_before_limit(whole, higher_is_better) if min(whole) > 0 else 0
-    if spent:
-        return _whole_rounds(rounds, spent, "a steady limit set in, as if a burst had been spent")
+    if len(hot) >= _MIN_THROTTLED_SHARE * len(rounds) and len(rounds) - hot[0] >= MIN_PERIODS:
+        return CapableValues([each.whole for each in rounds[hot[0] :]], "heat", hot[0])
+    spent = _rounds_of_burst(rounds, higher_is_better) if len(rounds) > MIN_PERIODS else 0
+    if spent and (has_credits or _is_stolen_after(rounds, spent)):
+        return CapableValues([each.whole for each in rounds[spent:]], "burst", spent)
     return CapableValues([list(each.values) for each in rounds])
 
 
-def _whole_rounds(rounds: Sequence[Round], first: int, reason: str) -> CapableValues:
-    return CapableValues([each.whole for each in rounds[first:]], are_whole_periods=True, before_limit=first,
-                         reason=reason)  # fmt: skip
+def _rounds_of_burst(rounds: Sequence[Round], higher_is_better: bool) -> int:
+    whole = [value for each in rounds for value in each.whole]
+    return rounds_before_limit(whole, higher_is_better) if min(whole) > 0 else 0
+
+
+def _is_stolen_after(rounds: Sequence[Round], n_rounds: int) -> bool:
+    before, after = (
+        sum(each.has("steal_s") for each in part) / len(part) for part in (rounds[:n_rounds], rounds[n_rounds:])
+    )
+    return before < _MIN_STOLEN_SHARE <= after

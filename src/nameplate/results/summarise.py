@@ -45,6 +45,12 @@ _NOT_REACHED = {
     "interrupted": f"{NOT_MEASURED}, because the run was stopped",
     "truncated": f"{NOT_MEASURED}, because the run was cut off",
 }
+# What a provider grants bursts of.
+_WITH_CREDITS = ("disk_", "net_")
+_LIMIT_WORDS = {
+    "heat": "the processor was too hot",
+    "burst": "a steady limit set in, as if a burst had been spent",
+}
 _WORST_FIRST = ("invalid", "failed", "skipped", "ok")
 
 
@@ -436,7 +442,9 @@ class _MetricSummary:
             round_values=self.rounds, round_numbers=[m.outcome.round for m in self._measurements],
             utilisation=self._utilisation(), oversubscribed=self._outcome.oversubscribed,
             facts=self._outcome.facts,
-            remarks=self._remarks(), is_detail=self._metric.is_detail,
+            remarks=self._remarks(), is_detail=self._metric.is_detail, sample_s=self._sample_s(),
+            limit=self._capable.limit if self._capability else "",
+            capable_rounds=sum(map(bool, self._capable.rounds)) if self._capability else 0,
         )  # fmt: skip
 
     @cached_property
@@ -483,7 +491,7 @@ class _MetricSummary:
         interval = median_interval(self.rounds)
         higher = self._metric.better == "higher"
         value = median(self.rounds)
-        found = self._capability()
+        found = self._capability
         return Summary(
             probe=self._probe.name, params=self._outcome.params, metric=self._metric.name,
             value=value, unit=self._metric.unit,
@@ -497,37 +505,39 @@ class _MetricSummary:
             capability=found.value if found else None, capability_ci=found.ci if found else None,
         )  # fmt: skip
 
+    @cached_property
     def _capability(self) -> Capability | None:
         """Return what the machine is capable of; None if interference may improve the metric, or per node.
 
         A sample of a node is the sum of all that it did in a round, and the best samples would be those of the best
         node. No sample above the ceiling counts.
         """
-        if self._capable is None:
-            return None
-        possible = [[value for value in own if value <= self._ceiling] for own in self._capable.rounds]
-        return capability(possible, self._metric.better == "higher", self._capable.are_whole_periods)
-
-    @cached_property
-    def _capable(self) -> CapableValues | None:
         if not self._metric.is_one_sided or any(sample.node is not msgspec.UNSET for sample in self._samples):
             return None
+        possible = [[value for value in own if value <= self._ceiling] for own in self._capable.rounds]
+        return capability(possible, self._metric.better == "higher", bool(self._capable.limit))
+
+    @cached_property
+    def _capable(self) -> CapableValues:
         values = iter(self._values)
         rounds = [
             Round(m.samples, [next(values) for _ in m.samples], partial(self._metric.sustained, resolved))
             for resolved, m in zip(self._experiments, self._measurements, strict=True)
         ]
-        return capable_values(rounds, self._metric.better == "higher")
+        has_credits = self._probe.name.startswith(_WITH_CREDITS)
+        return capable_values(rounds, self._metric.better == "higher", has_credits=has_credits)
+
+    def _sample_s(self) -> float:
+        is_series = any("between_calls_s" in sample.disturbed for sample in self._samples[:1])
+        return 0.0 if is_series else median([sample.elapsed_s for sample in self._samples])
 
     def _remarks(self) -> list[str]:
         own = self._probe.remarks(self._experiments[-1], self._all_samples)
-        if self._capable is None or not self._capable.reason:
+        if not self._capability or self._capable.limit not in _LIMIT_WORDS:
             return own
-        first = self._measurements[self._capable.before_limit].outcome.round
-        return [
-            *own,
-            f"from round {first} on, {self._capable.reason}: the capability is that of whole rounds since then",
-        ]
+        first, limit = self._measurements[self._capable.before_limit].outcome.round, self._capable.limit
+        since = f"from round {first} on, {_LIMIT_WORDS[limit]}: the capability is that of whole rounds since then"
+        return [*own, since]
 
     @cached_property
     def _ceiling(self) -> float:

@@ -13,7 +13,7 @@ from statistics import median
 MIN_DROP = 1.3
 # Fewer rounds in a row are alike by chance.
 MIN_STEADY_ROUNDS = 6
-# No round is better than the rate of the limit by more than this factor, and so many rounds are as near below it.
+# No round is better than the rate of the limit by more than this factor, and only a quarter may be worse.
 STEADY_WITHIN = 1.05
 _MIN_STEADY_SHARE = 0.75
 
@@ -22,16 +22,19 @@ def rounds_before_limit(values: Sequence[float], higher_is_better: bool) -> int:
     """Return after how many rounds a limit set in that lasted to the end of the run; 0 if none did.
 
     ``values`` are those of the rounds in the order of time, above 0: all work of a round by all its time, not a median,
-    since a limit may let single samples through. The last six or more rounds are steady, and each earlier round was
-    better than their median by 30 % or more.
+    since a limit may let single samples through. Of the last six or more rounds, none is better than their median by
+    more than 5 %, and at most a quarter is worse by more. Each earlier round was better than that median by 30 % or
+    more, except that the limit may have set in during the last of them.
     """
     times = [1 / value if higher_is_better else value for value in values]
     return next((n for n in range(1, len(times) - MIN_STEADY_ROUNDS + 1) if _sets_in_after(times, n)), 0)
 
 
 def _sets_in_after(times: Sequence[float], n_rounds: int) -> bool:
-    before, after = times[:n_rounds], times[n_rounds:]
+    after = times[n_rounds:]
+    # The round in which the limit sets in has a part of both.
+    before = times[: n_rounds - 1] if n_rounds > 1 else times[:n_rounds]
     rate = median(after)
-    if max(before) * MIN_DROP > rate or min(after) * STEADY_WITHIN < rate:
+    if max(before) * MIN_DROP > rate or min(after) * STEADY_WITHIN < rate or times[n_rounds - 1] > rate:
         return False
     return sum(time <= rate * STEADY_WITHIN for time in after) >= _MIN_STEADY_SHARE * len(after)

@@ -10,7 +10,7 @@ from machines import machine_with
 from nameplate.comparison.doubts import may_move
 from nameplate.comparison.metric_rows import ComparisonRow
 from nameplate.comparison.run_comparison import compare_runs
-from nameplate.records.result import Result
+from nameplate.records.result import LimitKind, Report, Result
 from report_samples import with_summary
 
 
@@ -121,3 +121,49 @@ def test_another_processor_is_another_machine() -> None:
     assert not may_move(near, machine_with(near, cpu={"model": "another"}))
     assert not may_move(near, machine_with(near, hypervisor=None))
     assert not may_move(near, None)
+
+
+def with_samples(sample_s: float, value: float, limit: LimitKind = "") -> Report:
+    """Return a run with samples of this length, and perhaps with a limit that was set on the machine."""
+    result = msgspec.structs.replace(capable(value), sample_s=sample_s, limit=limit)
+    return of(result, limits={"cpus": None})
+
+
+def judged(base: Report, new: Report) -> tuple[str, str]:
+    (row,) = compare_runs(base, new).rows
+    assert row.capability is not None
+    return row.capability.verdict, row.capability.reason
+
+
+def test_a_run_with_longer_samples_is_not_slower() -> None:
+    assert judged(with_samples(2e-4, 100e9), with_samples(1e-3, 60e9)) == (
+        "UNSURE",
+        "longer samples see less of the machine: 1 ms in the new run, 0.2 ms in the base; measure both alike",
+    )
+    assert judged(with_samples(1e-2, 60e9), with_samples(1e-3, 100e9)) == (
+        "UNSURE",
+        "longer samples see less of the machine: 10 ms in the base, 1 ms in the new run; measure both alike",
+    )
+
+
+def test_longer_samples_may_hide_a_change() -> None:
+    assert judged(with_samples(2e-4, 100e9), with_samples(1e-3, 100e9))[0] == "UNSURE"
+    assert judged(with_samples(1e-3, 100e9), with_samples(1e-3, 100e9)) == ("SAME", "")
+
+
+def test_shorter_samples_are_no_excuse() -> None:
+    assert judged(with_samples(1e-3, 100e9), with_samples(2e-4, 60e9)) == ("SLOWER", "")
+    assert judged(with_samples(1e-3, 60e9), with_samples(1.2e-3, 100e9)) == ("FASTER", "")
+    assert judged(with_samples(0.0, 100e9), with_samples(1e-3, 60e9)) == ("SLOWER", "")
+
+
+def test_a_quota_is_no_longer_sample() -> None:
+    """A sample lasts whole periods of a quota."""
+    assert judged(with_samples(1e-3, 100e9), with_samples(0.25, 60e9, "quota")) == ("SLOWER", "")
+
+
+def test_a_burst_that_was_spent_in_one_run_is_no_change() -> None:
+    assert judged(with_samples(1e-3, 300e6), with_samples(1e-3, 100e6, "burst")) == (
+        "UNSURE", "in the new run a steady limit set in, as if a burst had been spent: measure both for as long",
+    )  # fmt: skip
+    assert judged(with_samples(1e-3, 300e6, "burst"), with_samples(1e-3, 100e6, "burst"))[0] == "SLOWER"

@@ -14,39 +14,60 @@ def of_rates(*rates: float, events: dict[str, float] | None = None, elapsed_s: f
     return Round(samples, rates, lambda own: sum(rates[each.index] for each in own) / len(own))
 
 
+def found(rounds: list[Round], higher_is_better: bool = True, has_credits: bool = True) -> CapableValues:
+    return capable_values(rounds, higher_is_better, has_credits=has_credits)
+
+
 def test_without_a_limit_every_sample_counts() -> None:
-    rounds = [of_rates(10.0, 9.0), of_rates(11.0, 9.5)]
-    assert capable_values(rounds, higher_is_better=True) == CapableValues([[10.0, 9.0], [11.0, 9.5]])
+    assert found([of_rates(10.0, 9.0), of_rates(11.0, 9.5)]) == CapableValues([[10.0, 9.0], [11.0, 9.5]])
 
 
 def test_under_a_quota_whole_periods_count() -> None:
     """Two samples of 60 ms are a period, and the fifth one is left over."""
-    found = capable_values([of_rates(10.0, 6.0, 10.0, 8.0, 10.0, events={"cgroup_throttled": 1})], True)
-    assert found == CapableValues([[8.0, 9.0]], are_whole_periods=True)
+    limited = [of_rates(10.0, 6.0, 10.0, 8.0, 10.0, events={"cgroup_throttled": 1})]
+    assert found(limited) == CapableValues([[8.0, 9.0]], "quota")
+
+
+HOT = {"thermal_throttled": 3.0}
 
 
 def test_what_a_processor_did_while_it_was_cool_does_not_count() -> None:
-    hot = {"thermal_throttled": 3.0}
-    rounds = [of_rates(10.0, 10.0), of_rates(10.0, 6.0, events=hot), of_rates(9.0, 6.0), of_rates(9.0, 5.0, events=hot)]
-    found = capable_values(rounds, higher_is_better=True)
-    assert found.rounds == [[8.0], [7.5], [7.0]]
-    assert (found.are_whole_periods, found.before_limit, found.reason) == (True, 1, "the processor was too hot")
+    hot = [of_rates(10.0, 6.0, events=HOT), of_rates(9.0, 6.0), *[of_rates(9.0, 5.0, events=HOT)] * 4]
+    assert found([of_rates(10.0, 10.0), *hot]) == CapableValues([[8.0], [7.5], *[[7.0]] * 4], "heat", 1)
 
 
-def test_a_single_throttling_is_an_event_and_no_limit() -> None:
-    rounds = [of_rates(10.0), of_rates(10.0), of_rates(9.0, events={"thermal_throttled": 1.0})]
-    assert not capable_values(rounds, higher_is_better=True).are_whole_periods
+@pytest.mark.parametrize(
+    "rounds",
+    [
+        [*[of_rates(10.0)] * 7, *[of_rates(9.0, events=HOT)] * 6],  # fewer than half
+        [of_rates(10.0), *[of_rates(9.0, events=HOT)] * 5],  # too few whole rounds for a capability
+        [of_rates(9.0, events=HOT)],
+    ],
+)
+def test_a_throttling_that_is_no_limit(rounds: list[Round]) -> None:
+    assert found(rounds).limit == ""
+
+
+def burst(higher_is_better: bool = True, events: dict[str, float] | None = None) -> list[Round]:
+    """Return two rounds of a burst and six under a limit, under which single samples are as fast."""
+
+    def pair(mean: float, events: dict[str, float] | None) -> Round:
+        rates = (30.0, 2 * mean - 30.0) if higher_is_better else (1 / 30, 2 / mean - 1 / 30)
+        return of_rates(*rates, events=events)
+
+    return [*[pair(28.0, None)] * 2, *[pair(16.0, events)] * 6]
 
 
 @pytest.mark.parametrize("higher_is_better", [True, False])
 def test_a_spent_burst_does_not_count(higher_is_better: bool) -> None:
-    """Single samples under the limit are as fast as the burst."""
+    result = found(burst(higher_is_better), higher_is_better)
+    assert result.rounds == [[pytest.approx(16.0 if higher_is_better else 1 / 16)]] * 6
+    assert (result.limit, result.before_limit) == ("burst", 2)
 
-    def pair(mean: float) -> Round:
-        return of_rates(*(30.0, 2 * mean - 30.0) if higher_is_better else (1 / 30, 2 / mean - 1 / 30))
 
-    found = capable_values([pair(28.0)] * 2 + [pair(16.0)] * 6, higher_is_better)
-    limit = 16.0 if higher_is_better else 1 / 16
-    assert found.rounds == [[pytest.approx(limit)]] * 6
-    assert (found.are_whole_periods, found.before_limit) == (True, 2)
-    assert "burst" in found.reason
+def test_a_core_has_credits_if_its_host_takes_time_away() -> None:
+    """A program on the other hardware thread slows a core down as steadily, and takes no time."""
+    assert found(burst(), has_credits=False).limit == ""
+    assert found(burst(events={"steal_s": 0.02}), has_credits=False).limit == "burst"
+    always = [of_rates(*each.values, events={"steal_s": 0.02}) for each in burst()]
+    assert found(always, has_credits=False).limit == ""

@@ -175,13 +175,14 @@ def test_a_quota_is_part_of_what_the_machine_is_capable_of() -> None:
 
 
 def test_what_a_limit_that_sets_in_takes_is_said() -> None:
-    cool, hot = [500_000_000] * 2, [300_000_000] * 6
-    result = rate_of(report_of(rounds(*cool, *hot)))
+    hot = [sample("a", index, 300_000_000, disturbed={"thermal_throttled": 2.0}) for index in range(2)]
+    measured = rounds(*[500_000_000] * 2, *[300_000_000] * 6)
+    measured = [*measured[:2], *(Measurement(each.outcome, hot) for each in measured[2:])]
+    result = rate_of(report_of(measured))
     assert result.summary.capability == pytest.approx(30e9)
-    assert result.summary.value == pytest.approx(30e9)
+    assert (result.limit, result.capable_rounds, result.summary.rounds) == ("heat", 6, 8)
     assert result.remarks[-1] == (
-        "from round 2 on, a steady limit set in, as if a burst had been spent: the capability is that of whole rounds "
-        "since then"
+        "from round 2 on, the processor was too hot: the capability is that of whole rounds since then"
     )
 
 

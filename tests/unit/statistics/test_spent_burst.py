@@ -23,6 +23,12 @@ def test_a_limit_that_lasts_to_the_end_is_found(n_before: int, n_after: int) -> 
     assert rounds_before_limit([1 / rate for rate in rates], higher_is_better=False) == n_before
 
 
+def test_the_limit_may_set_in_within_a_round() -> None:
+    rates = limited(3, 8)
+    rates.insert(3, 1.2 * LIMIT)
+    assert rounds_before_limit(rates, higher_is_better=True) == 4
+
+
 def test_other_programs_may_slow_down_a_quarter_of_the_rounds() -> None:
     rates = limited(3, 8)
     rates[5] *= 0.5

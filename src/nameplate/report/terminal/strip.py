@@ -6,10 +6,10 @@ from collections import deque
 from collections.abc import Sequence
 
 from nameplate.records.run_record import Sample
-from nameplate.report.event_words import duration
 from nameplate.report.format import quantity
 from nameplate.report.terminal.position import work_of
 from nameplate.statistics.stats import median
+from nameplate.units import duration_text
 
 _BARS = "▁▂▃▄▅▆▇█"
 _SHOWN = 40
@@ -60,7 +60,7 @@ class Strip:
             self._dip_limit = min(middle - _FAR * usual, middle * (1 - _DEEP))
         dips = f", {self._dips} dip{'s' * (self._dips != 1)}" if self._dips else ""
         now = quantity(self._values[-1], self._unit)
-        return f"{self._bars()} {now}{dips}, median {quantity(middle, self._unit)}, at {duration(self._at_s)}"
+        return f"{self._bars()} {now}{dips}, median {quantity(middle, self._unit)}, at {duration_text(self._at_s)}"
 
     def _bars(self) -> str:
         return bars(list(self._values)[-_SHOWN:]).rjust(_SHOWN)
