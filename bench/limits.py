@@ -2,6 +2,9 @@
 
     bench/limits.py [PAIRS [GROUP ...]]     default: 7 pairs; groups: arithmetic caches memory latency calls loopback
 
+On a processor with AVX-512, the kernels that choose their width themselves are measured with AVX2, too, by a program
+that has no wider ones (nameplate-core-avx2, which is built).
+
 A ceiling is measured beside the kernel, in alternating order, by a program that does nothing but what limits it
 (bench/limits.c, bench/memory_latency.c), or computed from what a run of the kernel recorded. Each line has the median
 ratio of the pairs with its 95 % interval, the values of the pair that has it, and the source of the ceiling. x86-64
@@ -17,12 +20,14 @@ import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 from pathlib import Path
 
 from _net import bind_clients, core_with_peer, our_server, servers
 from _pairs import asked_pairs, measure, ratio_of
 from nameplate.execution.core_process import CoreProcess, OnRecord
 from nameplate.execution.file_keeper import FileDescriptorCache
+from nameplate.execution.launch import Launch
 from nameplate.probes import ResolvedExperiment, probe_of
 from nameplate.records.plan_record import Value
 from nameplate.records.run_record import Sample
@@ -33,7 +38,7 @@ SECONDS = 0.5
 SAMPLE_S = 0.002
 LONGER_S = 0.02
 TRIES = 10
-CACHES = {"L1": 16 << 10, "L2": 256 << 10}
+CACHES = {"L1": 16 << 10, "L2": 256 << 10, "L3": 8 << 20}
 MEMORY_BYTES = 256 << 20
 LATENCY_BYTES = {"L1": 16 << 10, "L2": 256 << 10, "memory": 512 << 20}
 # The most that memory_latency follows at a time. A core with more buffers for misses is not saturated by them.
@@ -42,6 +47,7 @@ PORT = 7650
 _KEEPER = FileDescriptorCache()
 ARRAYS_OF = {"read": 1, "write": 1, "copy": 2, "triad": 3}
 WIDTHS = {"avx2": 256, "avx512": 512}
+WITHOUT_AVX512 = Path(__file__).parents[1] / "build" / "release" / "nameplate-core-avx2"
 
 
 @dataclass(frozen=True)
@@ -59,11 +65,15 @@ class Limit:
         """Measure both in pairs and return the row of the table."""
         ours, ceilings = measure_pairs(pairs, self.kernel, self.ceiling)
         values = (f"{each / self.scale:9.4g}" for each in middle_pair(ours, ceilings))
-        return f"  {self.name:40} {' '.join(values)} {self.unit:8} {ratio_of(ours, ceilings):22}  {self.source}"
+        return f"  {self.name:50} {' '.join(values)} {self.unit:8} {ratio_of(ours, ceilings):22}  {self.source}"
 
 
 def _start(keep: OnRecord) -> CoreProcess:
     return CoreProcess(keep, keeper=_KEEPER)
+
+
+def _start_without_avx512(keep: OnRecord) -> CoreProcess:
+    return CoreProcess(keep, keeper=_KEEPER, launch=Launch(WITHOUT_AVX512))
 
 
 def rate(
@@ -122,23 +132,22 @@ def arithmetic(_: Path, isas: list[str]) -> Iterator[Limit]:
 
 
 def streams(programs: Path, isas: list[str], size: int, place: str, *, nontemporal: bool = False) -> Iterator[Limit]:
-    """Yield STREAM's kernels on arrays that have a size together, for each thread."""
-    for threads in (1, 2):
-        for op, arrays in ARRAYS_OF.items():
-            if nontemporal and op == "read":
-                continue
+    """Yield STREAM's kernels on arrays that have a size together, for each thread and width of vectors."""
+    for isa, threads, (op, arrays) in product(isas, (1, 2), ARRAYS_OF.items()):
+        if not (nontemporal and op == "read"):
+            start = _start if isa == isas[-1] else _start_without_avx512
             array = size // arrays // 512 * 512 * threads
             params: dict[str, Value] = {"op": op, "size": array, "threads": threads, "unit": "step",
                                         "stores": "nontemporal" if nontemporal else "plain"}  # fmt: skip
-            widest = WIDTHS[isas[-1]]
+            bits = WIDTHS[isa]
             what = f"{'non-temporal ' if nontemporal else ''}{op}"
             for loop, source in plain_loops(op):
-                kind = f"{'nt-' if nontemporal else ''}{loop}{widest}"
+                kind = f"{'nt-' if nontemporal else ''}{loop}{bits}"
                 beside = "" if loop == op else f" beside {loop}"
-                yield Limit(f"memory_stream {what} {place}, {threads} threads{beside}", "GB/s", 1e9,
-                            partial(rate, "memory_stream", params, moved),
+                yield Limit(f"memory_stream {what} {place}, {isa}, {threads} threads{beside}", "GB/s", 1e9,
+                            partial(rate, "memory_stream", params, moved, start=start),
                             partial(plain, programs, kind, array, threads),
-                            f"{arrays} arrays moved by {widest}-bit instructions, {source}")  # fmt: skip
+                            f"{arrays} arrays moved by {bits}-bit instructions, {source}")  # fmt: skip
 
 
 def plain_loops(op: str) -> Iterator[tuple[str, str]]:
@@ -223,12 +232,15 @@ def main() -> None:
     isas = [isa for isa, flag in (("avx2", "avx2"), ("avx512", "avx512f")) if flag in flags]
     if not isas:
         sys.exit("this comparison needs a processor with AVX2")
+    if len(isas) > 1:
+        subprocess.run(["cmake", "--build", WITHOUT_AVX512.parent, "--target", WITHOUT_AVX512.name], check=True,
+                       stdout=subprocess.DEVNULL)  # fmt: skip
     with tempfile.TemporaryDirectory() as folder:
         programs = Path(folder)
         for name, source in (("limits", "limits.c"), ("chase", "memory_latency.c")):
             subprocess.run(["gcc", "-O2", "-pthread", "-o", programs / name, BENCH / source], check=True)
         print(f"{pairs} pairs; instruction sets: {', '.join(isas)}")
-        print(f"  {'kernel':40} {'rate':>9} {'ceiling':>9} {'':8} {'ratio':22}  source of the ceiling")
+        print(f"  {'kernel':50} {'rate':>9} {'ceiling':>9} {'':8} {'ratio':22}  source of the ceiling")
         for name in asked:
             for limit in GROUPS[name](programs, isas):
                 print(limit.line(pairs), flush=True)
