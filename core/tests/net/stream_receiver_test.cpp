@@ -3,12 +3,16 @@
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <netinet/udp.h>
 
 #include <array>
+#include <vector>
 
 #include "net/address.h"
+#include "net/datagram_count.h"
 #include "net/socket.h"
 #include "net/stream_sender.h"
+#include "net/traffic.h"
 
 namespace nameplate {
 
@@ -63,6 +67,33 @@ TEST_P(EmptyDatagrams, DoNotEndAStream) {
 
 INSTANTIATE_TEST_SUITE_P(StreamReceiver, EmptyDatagrams,
                          testing::Values(ReceiveMode::plain, ReceiveMode::mmsg, ReceiveMode::gro));
+
+// Three end markers, as large as blocks, that arrive as one merged datagram after the last block.
+TEST(StreamReceiver, KeepsTheLastBlockBesideMergedEndMarkers) {
+  constexpr std::uint16_t kBlock = 1000;
+  const Ends ends;
+  const int on = 1;
+  ASSERT_EQ(setsockopt(ends.receiver.datagrams.number(), IPPROTO_UDP, UDP_GRO, &on, sizeof on), 0);
+  const TrafficRequest request{
+      .traffic = Traffic::stream, .protocol = Protocol::udp, .receive = ReceiveMode::gro, .block_bytes = kBlock};
+  const int socket = ends.sender.datagrams.number();
+  std::vector<std::uint8_t> block = block_content(ends.sender.seed, kBlock);
+  DatagramHeader{}.write(block.data());
+  ASSERT_EQ(::send(socket, block.data(), block.size(), 0), kBlock);
+  const int segment = kBlock;
+  ASSERT_EQ(setsockopt(socket, IPPROTO_UDP, UDP_SEGMENT, &segment, sizeof segment), 0);
+  std::vector<std::uint8_t> markers(std::size_t{3} * kBlock);
+  for (std::size_t begin = 0; begin < markers.size(); begin += kBlock) {
+    DatagramHeader{.is_end = 1}.write(markers.data() + begin);
+  }
+  ASSERT_EQ(::send(socket, markers.data(), markers.size(), 0), static_cast<ssize_t>(markers.size()));
+  ASSERT_TRUE(send_all(ends.sender.stream.number(), encode(SendReport{.sent = 1})));
+  StreamReceiver receiver(ends.receiver, request, {});
+  ConnectionState state;
+  ASSERT_TRUE(receiver.receive(state));
+  EXPECT_EQ(receiver.report().blocks, 1U);
+  EXPECT_TRUE(receiver.report().is_content_right);
+}
 
 TEST(StreamReceiver, EndsWhenItsSocketIsShutDown) {
   const Ends ends;

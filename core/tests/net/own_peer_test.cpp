@@ -1,0 +1,43 @@
+#include "net/own_peer.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cerrno>
+#include <cstdlib>
+
+#include "complaint.h"
+
+namespace nameplate {
+
+namespace {
+
+class OwnPeerTest : public testing::Test {
+ protected:
+  // Returns the complaint of a peer whose program is another one.
+  static std::string complaint_with(const char* program) {
+    setenv("NAMEPLATE_CORE", program, 1);  // NOLINT(concurrency-mt-unsafe): this test has one thread
+    return complaint([] { const OwnPeer peer(Placement{}); });
+  }
+
+  void TearDown() override {
+    unsetenv("NAMEPLATE_CORE");  // NOLINT(concurrency-mt-unsafe): this test has one thread
+  }
+
+  static bool has_children() { return waitpid(-1, nullptr, WNOHANG) >= 0 || errno != ECHILD; }
+};
+
+TEST_F(OwnPeerTest, SaysIfItsProgramDoesNotExist) {
+  EXPECT_EQ(complaint_with("/nowhere/nameplate-core"),
+            "cannot start a peer on this machine: No such file or directory");
+  EXPECT_FALSE(has_children());
+}
+
+TEST_F(OwnPeerTest, LeavesNoProcessBehindIfItDoesNotStart) {
+  EXPECT_EQ(complaint_with("/bin/false"), "the peer on this machine did not start");
+  EXPECT_FALSE(has_children());
+}
+
+}  // namespace
+
+}  // namespace nameplate
