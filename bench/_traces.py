@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nameplate.probes import probe_of
+from nameplate.records.run_record import Sample
 from nameplate.results.run_file import Measurement, read_run
 
 FOLDER = Path(__file__).parent / "traces"
@@ -63,6 +64,11 @@ class Trace:
         return np.flatnonzero(np.diff(self.round)) + 1
 
 
+def time_per_work(sample: Sample) -> float:
+    """Return the seconds that a sample took for each operation or byte that its probe counts."""
+    return sample.elapsed_s / (sample.work.flops or sample.work.bytes or sample.work.ops)
+
+
 def pack(run: Path, name: str) -> Path:
     """Write the trace ``name`` from a run file of the plan ``trace.toml``, and return its path."""
     by_experiment: dict[str, list[Measurement]] = {}
@@ -81,8 +87,7 @@ def pack(run: Path, name: str) -> Path:
 
 def _packed(measured: list[Measurement]) -> dict[str, NDArray[np.generic]]:
     samples = [(m.outcome.round, sample) for m in measured for sample in m.samples]
-    work = [sample.work.flops or sample.work.bytes or sample.work.ops for _, sample in samples]
-    slowness = np.log([sample.elapsed_s / done for (_, sample), done in zip(samples, work, strict=True)])
+    slowness = np.log([time_per_work(sample) for _, sample in samples])
     burst = np.log([sample.disturbed["burst_s"] for _, sample in samples])
     flags = [
         STOLEN * (sample.disturbed.get("steal_s", 0) > 0)

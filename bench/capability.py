@@ -225,10 +225,11 @@ def compare_halves() -> None:
 
 
 def count_limits() -> None:
-    """Print how often a limit is found that does not exist, in runs of as many neighbouring rounds."""
-    print("\nruns in which a limit seems to set in")
+    """Print how often a limit of disk or network is found that does not exist, in runs of neighbouring rounds."""
+    print("\nexperiments with disk and network in which a limit seems to set in")
     for name in names():
-        whole = [np.asarray([np.exp(each).mean() for each in trace.rounds() if len(each)]) for trace in load(name)]
+        traces = [trace for trace in load(name) if trace.experiment.startswith(("disk_", "net_"))]
+        whole = [np.asarray([np.exp(each).mean() for each in trace.rounds() if len(each)]) for trace in traces]
         shares = []
         for n_rounds in RUN_LENGTHS:
             runs = [means[at : at + n_rounds] for means in whole for at in range(0, len(means) - n_rounds + 1, 2)]

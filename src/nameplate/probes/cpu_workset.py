@@ -44,7 +44,7 @@ PROBE = Probe(
     is_always_computing=True,
     recorded=Recorded(params=("size",), facts=ARRAYS),
     rated=_rated,
-    quick=(ParameterSweep({"size": "4KiB..64MiB*4"}, slice_s=0.004, sample_s=0.002),),
+    quick=(ParameterSweep({"size": "4KiB..64MiB*4"}, slice_s=0.004, sample_s=0.0005),),
     full=(
         ParameterSweep({"size": "1KiB..{beyond}*2^(1/8)"}, slice_s=0.01, sample_s=0.002, curve="size"),
         ParameterSweep({"size": "3200..9444733*1.6", "build": "vector,plain"}, slice_s=0.01, sample_s=0.002),

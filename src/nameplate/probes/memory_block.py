@@ -82,9 +82,9 @@ PROBE = Probe(
     recorded=Recorded(params=("block", "generator", "pattern"), facts=(*ARRAYS, "offset_s")),
     rated=_rated,
     quick=(
-        ParameterSweep({"op": "copy", "block": "8KiB", "size": "256MiB"}, 0.02, 0.001, overhead_s=0.25),
+        ParameterSweep({"op": "copy", "block": "8KiB", "size": "256MiB"}, 0.02, 0.0005, overhead_s=0.25),
         ParameterSweep({"op": "read", "block": "8", "pattern": "random", "size": "256MiB"},
-                       slice_s=0.02, sample_s=0.001, overhead_s=0.25),
+                       slice_s=0.02, sample_s=0.0005, overhead_s=0.25),
     ),
     full=(
         # Arrays of the usual size take seconds to touch, which is too long for six rounds of a hundred experiments.

@@ -72,11 +72,11 @@ PROBE = Probe(
         ScreenLine("L1/L2/L3 size", ("l1d_size", "l2_size", "l3_size")),
     ),
     quick=(
-        ParameterSweep({"size": "4KiB..64MiB*2^(1/2)"}, slice_s=0.004, sample_s=0.0005),
-        ParameterSweep({"size": "128KiB..1MiB*2^(1/2)", "stride": "4KiB"}, slice_s=0.004, sample_s=0.0005),
-        ParameterSweep({"size": "2MiB..32MiB*2", "stride": "4KiB"}, slice_s=0.004, sample_s=0.0005),
+        ParameterSweep({"size": "4KiB..64MiB*2^(1/2)"}, slice_s=0.004, sample_s=0.0002),
+        ParameterSweep({"size": "128KiB..1MiB*2^(1/2)", "stride": "4KiB"}, slice_s=0.004, sample_s=0.0002),
+        ParameterSweep({"size": "2MiB..32MiB*2", "stride": "4KiB"}, slice_s=0.004, sample_s=0.0002),
         # What the catalogue of check has.
-        ParameterSweep({"size": "{beyond_one}"}, slice_s=0.03, sample_s=0.001, overhead_s=0.3),
+        ParameterSweep({"size": "{beyond_one}"}, slice_s=0.02, sample_s=0.0005, overhead_s=0.3),
     ),
     full=(
         ParameterSweep({"size": "4KiB..{beyond}*2^(1/8)"}, slice_s=0.01, sample_s=0.001, curve="size"),

@@ -128,12 +128,12 @@ PROBE = Probe(
     ),
     quick=(
         # Large arrays take seconds to fill and to check, so there is one kind of stores: the one that shows the memory.
-        ParameterSweep({"op": "triad", "stores": "nontemporal", "unit": "step"}, slice_s=0.03, sample_s=0.001),
-        ParameterSweep({"op": "read", "threads": "1", "size": "16KiB,256KiB,4MiB"}, 0.01, 0.002, overhead_s=0.03),
-        ParameterSweep({"op": "read", "size": "{in_caches}"}, 0.01, 0.002, overhead_s=0.03),
-        ParameterSweep({"op": "read", "threads": "1", "unit": "step"}, slice_s=0.03, sample_s=0.001),
+        ParameterSweep({"op": "triad", "stores": "nontemporal", "unit": "step"}, slice_s=0.03, sample_s=0.0005),
+        ParameterSweep({"op": "read", "threads": "1", "size": "16KiB,256KiB,4MiB"}, 0.01, 0.0005, overhead_s=0.03),
+        ParameterSweep({"op": "read", "size": "{in_caches}"}, 0.01, 0.0005, overhead_s=0.03),
+        ParameterSweep({"op": "read", "threads": "1", "unit": "step"}, slice_s=0.03, sample_s=0.0005),
         # What the catalogue of check has.
-        ParameterSweep({"op": "read,update", "threads": "{hardware_threads}", "unit": "step"}, 0.03, 0.001),
+        ParameterSweep({"op": "read,update", "threads": "{hardware_threads}", "unit": "step"}, 0.03, 0.0005),
     ),
     full=(
         ParameterSweep({"op": "copy,scale,add,triad,read,write,update"}, slice_s=0.3),

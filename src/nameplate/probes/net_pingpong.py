@@ -104,7 +104,7 @@ PROBE = Probe(
     rated=_rated,
     screen=(ScreenLine("{protocol} round trip", ("latency",), {"protocol": "tcp"}),),
     quick=(
-        ParameterSweep({"protocol": "tcp,udp", "payload": "64"}, slice_s=0.05, sample_s=0.005),
+        ParameterSweep({"protocol": "tcp,udp", "payload": "64"}, slice_s=0.05, sample_s=0.001),
     ),
     full=(
         ParameterSweep({"protocol": "tcp,udp", "payload": "1,1KiB,64KiB", "connections": "1,2,4,8"}, slice_s=0.15,
