@@ -53,8 +53,10 @@ PROBE = Probe(
         ParameterSweep({"mix": "mixed"}, slice_s=0.03, sample_s=0.001),
     ),
     full=(
-        ParameterSweep({"isa": "scalar,sse2", "mix": "add,mul,add+mul", "threads": "1"}, slice_s=0.2),
-        ParameterSweep({"isa": "avx2,avx512", "mix": "fma,fma+add,add+mul,div,mixed", "threads": "1"}, slice_s=0.2),
+        ParameterSweep({"isa": "scalar,sse2", "mix": "add,mul,add+mul", "threads": "1"}, slice_s=0.03, sample_s=0.001),
+        ParameterSweep(
+            {"isa": "avx2,avx512", "mix": "fma,fma+add,add+mul,div,mixed", "threads": "1"}, slice_s=0.03, sample_s=0.001
+        ),
         ParameterSweep({"threads": "1,2,4,8", "scaling": "weak,strong"}, slice_s=0.3),
         ParameterSweep({"isa": "amx", "precision": "bf16"}, slice_s=0.2),
     ),

@@ -16,8 +16,8 @@ PROBE = Probe(
     screen=(ScreenLine("{precision} add, {threads}", ("rate",), {"mix": "add"}),),
     quick=(ParameterSweep({"mix": "add,mixed"}, slice_s=0.03, sample_s=0.001),),
     full=(
-        ParameterSweep({"precision": "int32,int64", "mix": "add,mul", "threads": "1"}, slice_s=0.2),
+        ParameterSweep({"precision": "int32,int64", "mix": "add,mul", "threads": "1"}, slice_s=0.03, sample_s=0.001),
         ParameterSweep({"precision": "int32,int64", "mix": "mixed", "threads": "1,2,4,8"}, slice_s=0.2),
-        ParameterSweep({"mix": "dot"}, slice_s=0.2),
+        ParameterSweep({"mix": "dot"}, slice_s=0.03, sample_s=0.001),
     ),
 )

@@ -82,9 +82,9 @@ PROBE = Probe(
         ParameterSweep({"size": "4KiB..{beyond}*2^(1/8)"}, slice_s=0.01, sample_s=0.001, curve="size"),
         ParameterSweep({"size": "64KiB..1MiB*2^(1/4)", "stride": "4KiB"}, slice_s=0.01, sample_s=0.001),
         ParameterSweep({"size": "2MiB..{beyond}*2", "stride": "4KiB"}, slice_s=0.01, sample_s=0.001),
-        ParameterSweep({"size": "{beyond_one}"}, slice_s=0.1),
-        ParameterSweep({"size": "256MiB,1GiB", "pages": "huge,small"}, slice_s=0.1),
-        ParameterSweep({"chains": "1,2,4,8,16"}, slice_s=0.1),
+        ParameterSweep({"size": "{beyond_one}"}, slice_s=0.03, sample_s=0.0005),
+        ParameterSweep({"size": "256MiB,1GiB", "pages": "huge,small"}, slice_s=0.03, sample_s=0.0005),
+        ParameterSweep({"chains": "1,2,4,8,16"}, slice_s=0.03, sample_s=0.0005),
         ParameterSweep({"load": "1GB,2GB,4GB,8GB,16GB,32GB"}, slice_s=0.1),
     ),
     sweep=(
