@@ -79,12 +79,12 @@ def _hidden(verdict: Verdict, pair: MetricPair) -> str:
 def _longer(verdict: Verdict, pair: MetricPair) -> str:
     """Return a sentence if a side has longer samples, which are undisturbed less often, else "".
 
-    A change is not in doubt if the side with the shorter samples is worse. Whole periods of a limit are compared
-    whatever their length.
+    Longer are those that do more work: on a slower machine, the same work takes more time. A change is not in doubt if
+    the side with the shorter samples is worse. Whole periods of a limit are compared whatever their length.
     """
-    sides = sorted(pair.sides, key=lambda side: side[1].sample_s)
+    sides = sorted(pair.sides, key=lambda side: side[1].sample_work)
     (_, shorter), (longer_name, longer) = sides
-    if shorter.limit or longer.limit or not 0 < LONGER * shorter.sample_s <= longer.sample_s:
+    if shorter.limit or longer.limit or not 0 < LONGER * shorter.sample_work <= longer.sample_work:
         return ""
     worse = {"FASTER": pair.names[0], "SLOWER": pair.names[1], "SAME": longer_name}.get(verdict)
     if worse != longer_name:

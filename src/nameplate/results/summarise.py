@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 
 import msgspec
@@ -442,7 +442,8 @@ class _MetricSummary:
             round_values=self.rounds, round_numbers=[m.outcome.round for m in self._measurements],
             utilisation=self._utilisation(), oversubscribed=self._outcome.oversubscribed,
             facts=self._outcome.facts,
-            remarks=self._remarks(), is_detail=self._metric.is_detail, sample_s=self._sample_s(),
+            remarks=self._remarks(), is_detail=self._metric.is_detail, sample_s=self._middle(lambda s: s.elapsed_s),
+            sample_work=self._middle(lambda s: float(s.work.flops or s.work.bytes or s.work.ops)),
             limit=self._capable.limit if self._capability else "",
             capable_rounds=sum(map(bool, self._capable.rounds)) if self._capability else 0,
         )  # fmt: skip
@@ -527,9 +528,10 @@ class _MetricSummary:
         has_credits = self._probe.name.startswith(_WITH_CREDITS)
         return capable_values(rounds, self._metric.better == "higher", has_credits=has_credits)
 
-    def _sample_s(self) -> float:
-        is_series = any("between_calls_s" in sample.disturbed for sample in self._samples[:1])
-        return 0.0 if is_series else median([sample.elapsed_s for sample in self._samples])
+    def _middle(self, quantity: Callable[[Sample], float]) -> float:
+        """Return the median of a quantity over all samples; 0 for a series."""
+        is_series = "between_calls_s" in self._samples[0].disturbed
+        return 0.0 if is_series else median([quantity(sample) for sample in self._samples])
 
     def _remarks(self) -> list[str]:
         own = self._probe.remarks(self._experiments[-1], self._all_samples)

@@ -125,7 +125,7 @@ def test_another_processor_is_another_machine() -> None:
 
 def with_samples(sample_s: float, value: float, limit: LimitKind = "") -> Report:
     """Return a run with samples of this length, and perhaps with a limit that was set on the machine."""
-    result = msgspec.structs.replace(capable(value), sample_s=sample_s, limit=limit)
+    result = msgspec.structs.replace(capable(value), sample_s=sample_s, sample_work=sample_s * value, limit=limit)
     return of(result, limits={"cpus": None})
 
 
@@ -155,6 +155,11 @@ def test_shorter_samples_are_no_excuse() -> None:
     assert judged(with_samples(1e-3, 100e9), with_samples(2e-4, 60e9)) == ("SLOWER", "")
     assert judged(with_samples(1e-3, 60e9), with_samples(1.2e-3, 100e9)) == ("FASTER", "")
     assert judged(with_samples(0.0, 100e9), with_samples(1e-3, 60e9)) == ("SLOWER", "")
+
+
+def test_a_slower_machine_takes_longer_for_the_same_work() -> None:
+    base, new = (with_samples(sample_s, 1e9 / sample_s) for sample_s in (0.1, 0.2))
+    assert judged(base, new) == ("SLOWER", "")
 
 
 def test_a_quota_is_no_longer_sample() -> None:
