@@ -22,8 +22,8 @@ from nameplate.units import duration_text
 
 # On the guest in docs/measurements, CPUs that share a cache were closer than others by a factor of six.
 FARTHER = 1.5
-# Where disturbances last a fraction of a millisecond, samples twice as long show a capability that is 1 % lower.
-LONGER = 1.5
+# The calibration doubles the work of a sample until it is long enough, so that samples of one plan differ by up to 2.
+LONGER = 2.5
 
 
 def share_for(result: Result, machine: Machine | None, of_run: float | None) -> float:

@@ -157,8 +157,8 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     - ``kind``: whether the value was measured, derived from other experiments, or imported from another tool's output.
       Only a "measured" result has samples of its own. If ``summary.stop`` is "derived" or "imported", the constructor
       sets ``kind`` to it.
-    - ``sample_s``: the median length of its samples in seconds; ``sample_work``: the median of what they did, in the
-      operations or bytes that the probe counts. Both are 0 if it was not measured, and for a series.
+    - ``sample_s``: the length of its samples in seconds; ``sample_work``: what each did, in the operations or bytes
+      that the probe counts. Both are medians of the rounds' medians, and 0 if it was not measured, and for a series.
     - ``limit``: the limit that the capability includes, "" if there was none; ``capable_rounds``: the number of rounds
       that the capability is estimated from, those since the limit set in. It is 0 without a capability.
 

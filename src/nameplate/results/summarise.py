@@ -529,9 +529,13 @@ class _MetricSummary:
         return capable_values(rounds, self._metric.better == "higher", has_credits=has_credits)
 
     def _middle(self, quantity: Callable[[Sample], float]) -> float:
-        """Return the median of a quantity over all samples; 0 for a series."""
-        is_series = "between_calls_s" in self._samples[0].disturbed
-        return 0.0 if is_series else median([quantity(sample) for sample in self._samples])
+        """Return the median over the rounds of the median of a quantity over their samples; 0 for a series.
+
+        A round whose samples are much shorter has many more of them.
+        """
+        if "between_calls_s" in self._samples[0].disturbed:
+            return 0.0
+        return median([median([quantity(sample) for sample in m.samples]) for m in self._measurements])
 
     def _remarks(self) -> list[str]:
         own = self._probe.remarks(self._experiments[-1], self._all_samples)

@@ -54,6 +54,15 @@ def test_the_main_value_is_the_median_of_the_rounds_with_its_interval() -> None:
     assert row.stop == "rounds"
 
 
+def test_the_length_of_samples_is_that_of_the_rounds() -> None:
+    """A round whose samples are much shorter has many more of them."""
+    usual = [Measurement(outcome("a", round_number=number), [sample("a", 0)]) for number in range(2)]
+    short = [msgspec.structs.replace(sample("a", index), elapsed_s=1e-4) for index in range(9)]
+    found = rate_of(report_of([*usual, Measurement(outcome("a", round_number=2), short)]))
+    assert found.sample_s == usual[0].samples[0].elapsed_s
+    assert found.sample_work == usual[0].samples[0].work.flops
+
+
 def test_a_run_took_the_time_of_its_command_or_of_all_its_experiments() -> None:
     """A command that resumed a run says only how long it took itself."""
     measured = rounds(1_000_000, 1_000_000)
