@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 import pytest
@@ -138,6 +139,8 @@ def test_a_run_against_another_ends_once_it_is_decided(
 ) -> None:
     # Other tests take CPU time from this one, and a verdict beside them would be withheld.
     monkeypatch.setattr("nameplate.comparison.doubts.ENOUGH_CPU", 0.0)
+    # They also disturb the calibration of the length of samples.
+    monkeypatch.setattr("nameplate.comparison.doubts.MORE_WORK", math.inf)
     # The rounds of each run agree: if they varied as on a busy machine, more rounds would not decide.
     write_steadily(monkeypatch)
     faster, new = steady(measured, tmp_path / "faster.jsonl", 0.01), tmp_path / "new.jsonl"

@@ -23,7 +23,10 @@ from nameplate.units import duration_text
 # On the guest in docs/measurements, CPUs that share a cache were closer than others by a factor of six.
 FARTHER = 1.5
 # The calibration doubles the work of a sample until it is long enough, so that samples of one plan differ by up to 2.
-LONGER = 2.5
+MORE_WORK = 2.5
+# If they do more work in nearly the same time, it is the machine that is faster.
+LONGER = 1.5
+_PLACE_OF_WORSE = {"FASTER": 0, "SLOWER": 1}
 
 
 def share_for(result: Result, machine: Machine | None, of_run: float | None) -> float:
@@ -50,25 +53,25 @@ def is_hidden(verdict: Verdict, shares: tuple[float, float]) -> bool:
     ``shares`` are those of the base and of the new run (``share_for``). The better side is not in doubt: other programs
     only ever slow a run down.
     """
-    worse = {"FASTER": 0, "SLOWER": 1}.get(verdict)
-    return worse is not None and shares[worse] < ENOUGH_CPU
+    return verdict in _PLACE_OF_WORSE and shares[_PLACE_OF_WORSE[verdict]] < ENOUGH_CPU
 
 
-def unless_doubtful(change: CapabilityChange, pair: MetricPair) -> CapabilityChange:
+def unless_doubtful(change: CapabilityChange, typical: Verdict, pair: MetricPair) -> CapabilityChange:
     """Return the verdict on a capability, UNSURE with a reason if it is in doubt.
 
-    SAME is in doubt only if the samples differ in length, which may hide a change as well as make one.
+    SAME is in doubt only if the samples differ in length, which may hide a change as well as make one. ``typical`` is
+    the verdict on what was typical.
     """
+    worse = _PLACE_OF_WORSE.get(change.verdict)
     reason = _longer(change.verdict, pair)
-    if change.verdict in ("FASTER", "SLOWER"):
-        reason = _hidden(change.verdict, pair) or reason or _spent(pair) or _moved(pair)
+    if worse is not None:
+        reason = _hidden(worse, pair) or reason or _limited(worse, pair, change.verdict == typical) or _moved(pair)
     return msgspec.structs.replace(change, verdict="UNSURE", reason=reason) if reason else change
 
 
-def _hidden(verdict: Verdict, pair: MetricPair) -> str:
-    if not is_hidden(verdict, pair.cpu_shares):
+def _hidden(worse: int, pair: MetricPair) -> str:
+    if pair.cpu_shares[worse] >= ENOUGH_CPU:
         return ""
-    worse = 0 if verdict == "FASTER" else 1
     taken = (1 - pair.cpu_shares[worse]) * 100
     return (
         f"other programs took {taken:.0f} % of the CPU time that {pair.names[worse]} asked for: measure it again when "
@@ -77,28 +80,38 @@ def _hidden(verdict: Verdict, pair: MetricPair) -> str:
 
 
 def _longer(verdict: Verdict, pair: MetricPair) -> str:
-    """Return a sentence if a side has longer samples, which are undisturbed less often, else "".
+    """Return a sentence if a side has longer samples, which are disturbed more often, else "".
 
-    Longer are those that do more work: on a slower machine, the same work takes more time. A change is not in doubt if
-    the side with the shorter samples is worse. Whole periods of a limit are compared whatever their length.
+    They last longer and do more work as well: a slower machine takes longer for the same work, and a faster one does
+    more in the same time. A change is not in doubt if the side with the shorter samples is worse. Whole periods of a
+    limit are compared whatever their length.
     """
     sides = sorted(pair.sides, key=lambda side: side[1].sample_work)
     (_, shorter), (longer_name, longer) = sides
-    if shorter.limit or longer.limit or not 0 < LONGER * shorter.sample_work <= longer.sample_work:
+    has_more_work = 0 < MORE_WORK * shorter.sample_work <= longer.sample_work
+    if shorter.limit or longer.limit or not has_more_work or longer.sample_s < LONGER * shorter.sample_s:
         return ""
-    worse = {"FASTER": pair.names[0], "SLOWER": pair.names[1], "SAME": longer_name}.get(verdict)
-    if worse != longer_name:
+    worse = longer_name if verdict == "SAME" else pair.names[_PLACE_OF_WORSE.get(verdict, 0)]
+    if verdict == "UNSURE" or worse != longer_name:
         return ""
     lengths = ", ".join(f"{duration_text(result.sample_s)} in {name}" for name, result in reversed(sides))
-    return f"longer samples see less of the machine: {lengths}; measure both alike"
+    return f"longer samples are disturbed more often: {lengths}; measure both with one version and the same --time"
 
 
-def _spent(pair: MetricPair) -> str:
-    """Return a sentence if a burst was spent in one run only, and the other may have been too short, else ""."""
-    spent = [name for name, result in pair.sides if result.limit == "burst"]
-    if len(spent) != 1:
-        return ""
-    return f"in {spent[0]} a steady limit set in, as if a burst had been spent: measure both for as long"
+def _limited(worse: int, pair: MetricPair, is_typical: bool) -> str:
+    """Return a sentence if only the worse side has a limit that the other one may not have shown, else "".
+
+    The other run may have ended before a burst was spent. If a processor was too hot, whole rounds count, which other
+    programs slow down more than the best samples of the other side: the change must be typical, too.
+    """
+    (name, limited), (other_name, other) = pair.sides[worse], pair.sides[1 - worse]
+    if limited.limit == "burst" != other.limit:
+        return (
+            f"in {name} a steady limit set in, as if a burst had been spent: measure {other_name} until it has one, too"
+        )
+    if limited.limit == "heat" != other.limit and not is_typical:
+        return f"the processor was too hot in {name}, so that its whole rounds count: see the verdict on typical values"
+    return ""
 
 
 def _moved(pair: MetricPair) -> str:

@@ -6,27 +6,37 @@ import math
 from dataclasses import replace
 
 from nameplate.comparison.metric_rows import MetricPair
-from nameplate.statistics.verdict import Judged
+from nameplate.records.result import Result
+from nameplate.statistics.verdict import MAX_ROUNDS, Judged
 
 # Longer times are not worth a number.
 _MAX_S = 24 * 3600.0
 
 
-def with_time(found: Judged, pair: MetricPair) -> Judged:
+def with_time(found: Judged, pair: MetricPair, *, of_capability: bool = False) -> Judged:
     """Return a verdict whose reason also has the budget of runs with as many rounds as it needs.
 
-    The time is that of the run in which the metric has fewer rounds, in proportion to the rounds. The reason stays as
-    it is if something else than the budget ended these rounds, if the time is not known or above a day, or if more
-    rounds would not decide.
+    The time is that of the run in which the metric has fewer rounds that count, in proportion to the rounds. For a
+    capability (``of_capability``) those before a limit set in do not count, but take their time again. The reason stays
+    as it is if something else than the budget ended these rounds, if the time is not known or above a day, or if more
+    rounds, or a thousand, would not decide.
     """
-    took_s, shorter = min(
-        ((took_s, result.summary) for took_s, (_, result) in zip(pair.measured_s, pair.sides, strict=True)),
-        key=lambda run: (run[1].rounds, -run[0]),
+    took_s, before, shorter = min(
+        (
+            (took_s, _rounds_before_limit(result) if of_capability else 0, result.summary)
+            for took_s, (_, result) in zip(pair.measured_s, pair.sides, strict=True)
+        ),
+        key=lambda run: (run[2].rounds - run[1], -run[0]),
     )
-    if not (found.rounds_needed and took_s and shorter.rounds and shorter.stop == "budget"):
+    if not (0 < found.rounds_needed <= MAX_ROUNDS and took_s and shorter.rounds and shorter.stop == "budget"):
         return found
-    needs_s = took_s * found.rounds_needed / shorter.rounds
-    return replace(found, reason=f"{found.reason} (--budget {_rough(needs_s)})") if needs_s <= _MAX_S else found
+    needs_s = took_s * (before + found.rounds_needed) / shorter.rounds
+    since = " once the limit has set in" if before else ""
+    return replace(found, reason=f"{found.reason}{since} (--budget {_rough(needs_s)})") if needs_s <= _MAX_S else found
+
+
+def _rounds_before_limit(result: Result) -> int:
+    return result.summary.rounds - result.capable_rounds if result.limit in ("heat", "burst") else 0
 
 
 def _rough(seconds: float) -> str:

@@ -28,7 +28,7 @@ from nameplate.results.cpu_time import share_of_cpu_time
 from nameplate.statistics.capability_change import CapabilityPair, Estimate, usable
 from nameplate.statistics.difference import judge_differences
 from nameplate.statistics.two_samples import Rounds, judge
-from nameplate.statistics.verdict import SAME_WITHIN, Judged
+from nameplate.statistics.verdict import SAME_WITHIN, Judged, Verdict
 
 _RUNS = ("the base", "the new run")
 _VALUES = ("the first", "this one")
@@ -180,22 +180,22 @@ def _name(key: Key) -> str:
 def judge_runs(pairs: Sequence[MetricPair], same_within: float) -> list[tuple[Judged, CapabilityChange | None]]:
     """Return the verdicts on what was typical and on the capability, for pairs from runs that are independent."""
     rounds = [Rounds(p.base.round_values, p.new.round_values, p.base.better, p.family, p.is_sequential) for p in pairs]
-    changes = [_capability_pair(pair) for pair in pairs]
-    found = iter(judge_differences([change.difference() for change in changes if change], same_within))
-    capabilities = [
-        _on_capability(next(found), change, pair) if change else None
-        for change, pair in zip(changes, pairs, strict=True)
-    ]
     typical = [
         with_time(_with_ratio_of_values(each, pair), pair)
         for each, pair in zip(judge(rounds, same_within), pairs, strict=True)
     ]
+    changes = [_capability_pair(pair) for pair in pairs]
+    found = iter(judge_differences([change.difference() for change in changes if change], same_within))
+    capabilities = [
+        _on_capability(next(found), change, own.verdict, pair) if change else None
+        for change, own, pair in zip(changes, typical, pairs, strict=True)
+    ]
     return list(zip(typical, capabilities, strict=True))
 
 
-def _on_capability(found: Judged, change: CapabilityPair, pair: MetricPair) -> CapabilityChange:
-    judged = capability_change(with_time(found, pair), change.base.value, change.new.value)
-    return unless_doubtful(judged, pair)
+def _on_capability(found: Judged, change: CapabilityPair, typical: Verdict, pair: MetricPair) -> CapabilityChange:
+    timed = with_time(found, pair, of_capability=True)
+    return unless_doubtful(capability_change(timed, change.base.value, change.new.value), typical, pair)
 
 
 def _with_ratio_of_values(found: Judged, pair: MetricPair) -> Judged:

@@ -55,9 +55,10 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
       base unit ``unit``; ``ci``: its exact 95 % interval (lower, upper), None with fewer than six rounds. A derived
       value has the interval of its own computation or None.
     - ``capability``: the value that one in twenty undisturbed samples reaches, in ``unit``: what the machine does when
-      nothing else takes part (``statistics/capability.py``). None with fewer than 12 samples, for a value that was not
-      measured or is taken per node, and for a metric that interference can improve. ``capability_ci``: its 95 %
-      interval (lower, upper), None with fewer than five rounds
+      nothing else takes part (``statistics/capability.py``); with a limit (``Result.limit``), that of whole periods or
+      rounds. None with fewer than 12 samples or 6 of these, for a value that was not measured or is taken per node,
+      and for a metric that interference can improve. ``capability_ci``: its 95 % interval (lower, upper), None with
+      fewer than five rounds
     - ``rounds``, ``samples``: the number of rounds and of samples that the value is computed from; a derived value has
       no samples
     - ``mean``, ``best``: those of all samples; ``best`` is None if a sample is above the ceiling of its round, which

@@ -61,6 +61,11 @@ class Work(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=False):
     flops: Count
     ops: Count
 
+    @property
+    def main(self) -> int:
+        """Return the number that a probe's rate is about: floating-point operations, else bytes, else operations."""
+        return self.flops or self.bytes or self.ops
+
 
 class Worker(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=False):
     """One worker's part of a sample: a thread, a pair or a rank.

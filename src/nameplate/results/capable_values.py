@@ -69,16 +69,16 @@ def capable_values(rounds: Sequence[Round], higher_is_better: bool, *, has_credi
 
     - "quota": where a CPU quota stopped a sample, it is whole periods of the quota.
     - "heat": where the processor was too hot in half of the rounds or more, it is whole rounds from the first such one:
-      what it did while it was cool does not last.
+      what it did while it was cool does not last. That is so for what a processor computes, not for disks and networks.
     - "burst": where a steady limit set in after some rounds (``rounds_before_limit``), it is the whole rounds after
       these. That is so only for what a provider grants bursts of (``has_credits``: disks and networks), or if the host
       takes CPU time since then: a program on the other hardware thread of a core slows it down as steadily.
-    - Otherwise, or if fewer than six whole rounds are left, it is all samples.
+    - Otherwise it is all samples, as it is if fewer than six whole rounds are left after heat or a burst.
     """
     if any(each.has("cgroup_throttled") for each in rounds):
         return CapableValues([each.periods for each in rounds], "quota")
     hot = [place for place, each in enumerate(rounds) if each.has("thermal_throttled")]
-    if len(hot) >= _MIN_THROTTLED_SHARE * len(rounds) and len(rounds) - hot[0] >= MIN_PERIODS:
+    if not has_credits and len(hot) >= _MIN_THROTTLED_SHARE * len(rounds) and len(rounds) - hot[0] >= MIN_PERIODS:
         return CapableValues([each.whole for each in rounds[hot[0] :]], "heat", hot[0])
     spent = _rounds_of_burst(rounds, higher_is_better) if len(rounds) > MIN_PERIODS else 0
     if spent and (has_credits or _is_stolen_after(rounds, spent)):

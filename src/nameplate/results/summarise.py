@@ -48,8 +48,8 @@ _NOT_REACHED = {
 # What a provider grants bursts of.
 _WITH_CREDITS = ("disk_", "net_")
 _LIMIT_WORDS = {
-    "heat": "the processor was too hot",
-    "burst": "a steady limit set in, as if a burst had been spent",
+    "heat": "in half of the rounds or more, the processor was too hot, first in round {}",
+    "burst": "a steady limit set in with round {}, as if a burst had been spent",
 }
 _WORST_FIRST = ("invalid", "failed", "skipped", "ok")
 
@@ -443,7 +443,7 @@ class _MetricSummary:
             utilisation=self._utilisation(), oversubscribed=self._outcome.oversubscribed,
             facts=self._outcome.facts,
             remarks=self._remarks(), is_detail=self._metric.is_detail, sample_s=self._middle(lambda s: s.elapsed_s),
-            sample_work=self._middle(lambda s: float(s.work.flops or s.work.bytes or s.work.ops)),
+            sample_work=self._middle(lambda s: float(s.work.main)),
             limit=self._capable.limit if self._capability else "",
             capable_rounds=sum(map(bool, self._capable.rounds)) if self._capability else 0,
         )  # fmt: skip
@@ -541,9 +541,9 @@ class _MetricSummary:
         own = self._probe.remarks(self._experiments[-1], self._all_samples)
         if not self._capability or self._capable.limit not in _LIMIT_WORDS:
             return own
-        first, limit = self._measurements[self._capable.before_limit].outcome.round, self._capable.limit
-        since = f"from round {first} on, {_LIMIT_WORDS[limit]}: the capability is that of whole rounds since then"
-        return [*own, since]
+        first = self._measurements[self._capable.before_limit].outcome.round
+        words = _LIMIT_WORDS[self._capable.limit].format(first)
+        return [*own, f"{words}: the capability is that of whole rounds since then"]
 
     @cached_property
     def _ceiling(self) -> float:

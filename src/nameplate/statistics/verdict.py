@@ -24,7 +24,7 @@ SAME_WITHIN = 0.05
 # Half of a wider interval, as a logarithm, is as good as none.
 MAX_HALF = 20.0
 # More rounds than this are not worth a number.
-_MAX_ROUNDS = 1000
+MAX_ROUNDS = 1000
 # The probability with which a detectable change is called FASTER or SLOWER.
 _POWER = 0.8
 
@@ -115,8 +115,8 @@ def needed_words(n_rounds: int) -> str:
     """Return in words what ``rounds_needed`` found."""
     if n_rounds == 0:
         return "more rounds would not decide a difference of this size"
-    if n_rounds > _MAX_ROUNDS:
-        return f"more than {_MAX_ROUNDS} rounds of each would be needed"
+    if n_rounds > MAX_ROUNDS:
+        return f"more than {MAX_ROUNDS} rounds of each would be needed"
     return f"about {n_rounds} rounds of each would decide"
 
 

@@ -138,11 +138,13 @@ def judged(base: Report, new: Report) -> tuple[str, str]:
 def test_a_run_with_longer_samples_is_not_slower() -> None:
     assert judged(with_samples(2e-4, 100e9), with_samples(1e-3, 60e9)) == (
         "UNSURE",
-        "longer samples see less of the machine: 1 ms in the new run, 0.2 ms in the base; measure both alike",
+        "longer samples are disturbed more often: 1 ms in the new run, 0.2 ms in the base; "
+        "measure both with one version and the same --time",
     )
     assert judged(with_samples(1e-2, 60e9), with_samples(1e-3, 100e9)) == (
         "UNSURE",
-        "longer samples see less of the machine: 10 ms in the base, 1 ms in the new run; measure both alike",
+        "longer samples are disturbed more often: 10 ms in the base, 1 ms in the new run; "
+        "measure both with one version and the same --time",
     )
 
 
@@ -162,6 +164,20 @@ def test_a_slower_machine_takes_longer_for_the_same_work() -> None:
     assert judged(base, new) == ("SLOWER", "")
 
 
+def test_more_work_in_the_same_time_is_no_longer_sample() -> None:
+    """The first metric may be three times as good and another one of the same samples worse."""
+    base, new = (
+        of(
+            msgspec.structs.replace(
+                capable(value, probe="disk_block"), sample_s=0.01, sample_work=work, better="lower"
+            ),
+            limits={"cpus": None},
+        )
+        for value, work in ((1e-3, 100.0), (3e-3, 300.0))
+    )
+    assert judged(base, new) == ("SLOWER", "")
+
+
 def test_a_quota_is_no_longer_sample() -> None:
     """A sample lasts whole periods of a quota."""
     assert judged(with_samples(1e-3, 100e9), with_samples(0.25, 60e9, "quota")) == ("SLOWER", "")
@@ -169,6 +185,21 @@ def test_a_quota_is_no_longer_sample() -> None:
 
 def test_a_burst_that_was_spent_in_one_run_is_no_change() -> None:
     assert judged(with_samples(1e-3, 300e6), with_samples(1e-3, 100e6, "burst")) == (
-        "UNSURE", "in the new run a steady limit set in, as if a burst had been spent: measure both for as long",
-    )  # fmt: skip
+        "UNSURE",
+        "in the new run a steady limit set in, as if a burst had been spent: measure the base until it has one, too",
+    )
     assert judged(with_samples(1e-3, 300e6, "burst"), with_samples(1e-3, 100e6, "burst"))[0] == "SLOWER"
+
+
+def test_a_run_that_is_better_although_its_burst_was_spent_is_faster() -> None:
+    assert judged(with_samples(1e-3, 100e6), with_samples(1e-3, 300e6, "burst")) == ("FASTER", "")
+
+
+def test_heat_in_one_run_counts_if_it_is_typical() -> None:
+    cool, hot = with_samples(1e-3, 100e9), with_samples(1e-3, 60e9, "heat")
+    assert judged(cool, hot) == ("SLOWER", "")
+    as_before = msgspec.structs.replace(hot.results[0], round_values=cool.results[0].round_values)
+    assert judged(cool, of(as_before, limits={"cpus": None})) == (
+        "UNSURE",
+        "the processor was too hot in the new run, so that its whole rounds count: see the verdict on typical values",
+    )

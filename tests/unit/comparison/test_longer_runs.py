@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import msgspec
 import pytest
 
@@ -30,8 +32,7 @@ def reason(needed: int, seconds: tuple[float, float], rounds: tuple[int, int] = 
         (12, "wide (--budget 2min)"),  # 110 s
         (600, "wide (--budget 92min)"),  # 5,500 s
         (1000, "wide (--budget 3h)"),  # 9,167 s
-        (9000, "wide (--budget 23h)"),
-        (9600, "wide"),  # above a day
+        (1001, "wide"),  # no longer worth a number
         (0, "wide"),  # more rounds would not decide
     ],
 )
@@ -39,6 +40,22 @@ def test_the_time_is_in_proportion_to_the_rounds_of_the_shorter_run(needed: int,
     assert reason(needed, (55.0, 55.0)) == words
     assert reason(needed, (55.0, 300.0)) == words
     assert reason(needed, (300.0, 55.0), (12, 6)) == words
+
+
+def test_more_than_a_day_is_not_worth_a_number() -> None:
+    assert reason(900, (600.0, 600.0)) == "wide"
+
+
+def test_rounds_before_a_limit_set_in_take_their_time_again() -> None:
+    limited = msgspec.structs.replace(
+        with_summary(measured(1e8), rounds=20, stop="budget"), limit="burst", capable_rounds=6
+    )
+    pair = MetricPair(("disk_block", "bandwidth", ()), limited, limited, ("A", "B"), measured_s=(200.0, 200.0))
+    unsure = Judged("UNSURE", 1.0, None, "about 8 rounds would decide", rounds_needed=8)
+    assert with_time(unsure, pair, of_capability=True).reason == (
+        "about 8 rounds would decide once the limit has set in (--budget 4min)"  # 220 s
+    )
+    assert with_time(replace(unsure, rounds_needed=30), pair).reason.endswith("decide (--budget 5min)")
 
 
 def test_a_time_that_is_not_known_is_left_out() -> None:

@@ -14,7 +14,7 @@ def of_rates(*rates: float, events: dict[str, float] | None = None, elapsed_s: f
     return Round(samples, rates, lambda own: sum(rates[each.index] for each in own) / len(own))
 
 
-def found(rounds: list[Round], higher_is_better: bool = True, has_credits: bool = True) -> CapableValues:
+def found(rounds: list[Round], higher_is_better: bool = True, has_credits: bool = False) -> CapableValues:
     return capable_values(rounds, higher_is_better, has_credits=has_credits)
 
 
@@ -34,6 +34,7 @@ HOT = {"thermal_throttled": 3.0}
 def test_what_a_processor_did_while_it_was_cool_does_not_count() -> None:
     hot = [of_rates(10.0, 6.0, events=HOT), of_rates(9.0, 6.0), *[of_rates(9.0, 5.0, events=HOT)] * 4]
     assert found([of_rates(10.0, 10.0), *hot]) == CapableValues([[8.0], [7.5], *[[7.0]] * 4], "heat", 1)
+    assert found([of_rates(10.0, 10.0), *hot], has_credits=True).limit == ""
 
 
 @pytest.mark.parametrize(
@@ -60,7 +61,7 @@ def burst(higher_is_better: bool = True, events: dict[str, float] | None = None)
 
 @pytest.mark.parametrize("higher_is_better", [True, False])
 def test_a_spent_burst_does_not_count(higher_is_better: bool) -> None:
-    result = found(burst(higher_is_better), higher_is_better)
+    result = found(burst(higher_is_better), higher_is_better, has_credits=True)
     assert result.rounds == [[pytest.approx(16.0 if higher_is_better else 1 / 16)]] * 6
     assert (result.limit, result.before_limit) == ("burst", 2)
 

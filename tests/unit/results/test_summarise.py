@@ -191,7 +191,8 @@ def test_what_a_limit_that_sets_in_takes_is_said() -> None:
     assert result.summary.capability == pytest.approx(30e9)
     assert (result.limit, result.capable_rounds, result.summary.rounds) == ("heat", 6, 8)
     assert result.remarks[-1] == (
-        "from round 2 on, the processor was too hot: the capability is that of whole rounds since then"
+        "in half of the rounds or more, the processor was too hot, first in round 2: "
+        "the capability is that of whole rounds since then"
     )
 
 
