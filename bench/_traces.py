@@ -66,7 +66,7 @@ class Trace:
 
 def time_per_work(sample: Sample) -> float:
     """Return the seconds that a sample took for each operation or byte that its probe counts."""
-    return sample.elapsed_s / (sample.work.flops or sample.work.bytes or sample.work.ops)
+    return sample.elapsed_s / sample.work.main
 
 
 def pack(run: Path, name: str) -> Path:
@@ -135,6 +135,15 @@ def _loaded(experiment: str, arrays: Mapping[str, NDArray[Any]]) -> Trace:
         threads=int(arrays.get(f"{experiment}|threads", 1)),
         cpu_share=None if cpu_share is None else cpu_share / 100,
     )
+
+
+def with_capability(traces: Sequence[Trace]) -> list[Trace]:
+    """Return the traces of experiments that have a capability: with samples of 1 ms, or with periods of a quota.
+
+    A round has one or two of the long samples of a trace under a quota. They are whole periods only if the quota
+    stopped some of them, and otherwise too few.
+    """
+    return [each for each in traces if not are_whole_periods(each.rounds()) or np.any(each.flags & THROTTLED)]
 
 
 def are_whole_periods(rounds: Sequence[Floats]) -> bool:

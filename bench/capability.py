@@ -16,7 +16,7 @@ from itertools import combinations
 import numpy as np
 from scipy.stats import norm
 
-from _traces import Floats, Trace, are_whole_periods, load, names
+from _traces import Floats, Trace, are_whole_periods, load, names, with_capability
 from nameplate.statistics.capability import REACHED_BY, capability
 from nameplate.statistics.paired_change import capability_of_round
 from nameplate.statistics.spent_burst import rounds_before_limit
@@ -127,7 +127,7 @@ def agreement(traces: Sequence[Trace], estimate: Estimator) -> dict[str, tuple[f
 def compare_on_traces() -> None:
     """Print for each trace and estimator how well two runs agree, by area: within 3 % / within 10 %."""
     for name in names():
-        traces = load(name)
+        traces = with_capability(load(name))
         n_runs = max(len(_runs(trace)) for trace in traces)
         n_rounds = len(_runs(traces[0])[0])
         print(f"\n{name}: {n_runs} runs of {n_rounds} rounds")
@@ -137,6 +137,9 @@ def compare_on_traces() -> None:
                                                                                    "5 % quantile")]  # fmt: skip
         for words, which, estimate in rows:
             found = agreement(which, estimate)
+            if not found:  # under a quota every sample was stopped
+                print(f"  {words:46} none")
+                continue
             middle, *shares = found.pop("all")
             areas = "  ".join(f"{area} {near:.0%}/{far:.0%}" for area, (_, near, far) in found.items())
             print(f"  {words:46} {middle:6.1%}  {shares[0]:4.0%} {shares[1]:4.0%}   {areas}", flush=True)

@@ -20,7 +20,7 @@ from statistics import mean, median
 import numpy as np
 from scipy.stats import binomtest
 
-from _traces import Floats, Trace, are_whole_periods, load, names
+from _traces import Floats, Trace, are_whole_periods, load, names, with_capability
 from nameplate.comparison.doubts import is_hidden
 from nameplate.comparison.run_to_run import RUN_TO_RUN, Resource
 from nameplate.statistics.capability import capability
@@ -186,12 +186,13 @@ def main() -> None:
     """Print the rates of each trace, area and size."""
     pairs = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
     for name in names():
-        traces = load(name)
+        traces = with_capability(load(name))
         recorded = Recorded([trace.experiment for trace in traces], runs_of(traces))
         print(
             f"{name}: {math.comb(max(map(len, recorded.runs)), 2)} different pairs of runs, {pairs} drawn for each line"
         )
-        for area in AREAS:
+        areas = {trace.experiment.partition("_")[0] for trace in traces}
+        for area in filter(areas.__contains__, AREAS):
             for size in SIZES:
                 print_rates(recorded, area, size, pairs)
 

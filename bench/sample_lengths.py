@@ -32,7 +32,7 @@ from nameplate.statistics.capability import capability
 from nameplate.tools.pairing import measure_pairs
 
 SHORT_S = 1e-4
-# As many of the shortest samples are one.
+# The numbers of consecutive samples that are joined into one.
 LENGTHS = (1, 2, 5, 10, 20, 50, 100)
 # A sample this much slower than the capability is disturbed.
 DISTURBED = 1.05
