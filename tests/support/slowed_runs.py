@@ -32,18 +32,18 @@ def slowed(original: Path, path: Path, factor: float) -> Path:
 def steady(original: Path, path: Path, factor: float) -> Path:
     """Write the same run with every sample ``factor`` times as long as the shortest one of its experiment.
 
-    Samples are compared by the time of a repetition. Even three in four samples of a run beside other programs may be
-    disturbed.
+    Samples are compared by their time for each operation, or repetition if a probe counts none: what a repetition does
+    is chosen anew in each round. Even three in four samples of a run beside other programs may be disturbed.
     """
     records = [json.loads(line) for line in original.read_text().splitlines()]
     samples = [record for record in records if record["type"] == "sample"]
     shortest_s: dict[str, float] = {}
     bursts_s = [record["counters"]["burst_s"] for record in samples if "burst_s" in record["counters"]]
     for record in samples:
-        repetition_s = record["elapsed_s"] / record["repetitions"]
-        shortest_s[record["id"]] = min(repetition_s, shortest_s.get(record["id"], repetition_s))
+        operation_s = record["elapsed_s"] / (record["work"]["flops"] or record["repetitions"])
+        shortest_s[record["id"]] = min(operation_s, shortest_s.get(record["id"], operation_s))
     for record in samples:
-        record["elapsed_s"] = factor * shortest_s[record["id"]] * record["repetitions"]
+        record["elapsed_s"] = factor * shortest_s[record["id"]] * (record["work"]["flops"] or record["repetitions"])
         if bursts_s:
             record["counters"]["burst_s"] = min(bursts_s)
     path.write_text("".join(json.dumps(record) + "\n" for record in records))
@@ -51,7 +51,7 @@ def steady(original: Path, path: Path, factor: float) -> Path:
 
 
 def write_steadily(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let runs write each sample as long as the first one of its experiment, by the time of a repetition.
+    """Let runs write each sample as long as the first one of its experiment, by the time for each operation.
 
     Beside other tests the rounds of a run may vary so much that no number of them decides.
     """
@@ -61,7 +61,8 @@ def write_steadily(monkeypatch: pytest.MonkeyPatch) -> None:
     def write_as_the_first(writer: RunWriter, record: Any) -> None:
         if isinstance(record, Sample):
             model = first.setdefault(record.id, record)
-            elapsed_s = model.elapsed_s / model.repetitions * record.repetitions
+            operation_s = model.elapsed_s / (model.work.main or model.repetitions)
+            elapsed_s = operation_s * (record.work.main or record.repetitions)
             burst_s = {"burst_s": model.counters["burst_s"]} if "burst_s" in model.counters else {}
             record = replace(record, elapsed_s=elapsed_s, counters={**record.counters, **burst_s})
         write(writer, record)
