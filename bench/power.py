@@ -191,8 +191,8 @@ def main() -> None:
         print(
             f"{name}: {math.comb(max(map(len, recorded.runs)), 2)} different pairs of runs, {pairs} drawn for each line"
         )
-        areas = {trace.experiment.partition("_")[0] for trace in traces}
-        for area in filter(areas.__contains__, AREAS):
+        there = {trace.experiment.partition("_")[0] for trace in traces}
+        for area in (each for each in AREAS if each in there):
             for size in SIZES:
                 print_rates(recorded, area, size, pairs)
 

@@ -40,14 +40,18 @@ def steady(original: Path, path: Path, factor: float) -> Path:
     shortest_s: dict[str, float] = {}
     bursts_s = [record["counters"]["burst_s"] for record in samples if "burst_s" in record["counters"]]
     for record in samples:
-        operation_s = record["elapsed_s"] / (record["work"]["flops"] or record["repetitions"])
+        operation_s = record["elapsed_s"] / _operations(record)
         shortest_s[record["id"]] = min(operation_s, shortest_s.get(record["id"], operation_s))
     for record in samples:
-        record["elapsed_s"] = factor * shortest_s[record["id"]] * (record["work"]["flops"] or record["repetitions"])
+        record["elapsed_s"] = factor * shortest_s[record["id"]] * _operations(record)
         if bursts_s:
             record["counters"]["burst_s"] = min(bursts_s)
     path.write_text("".join(json.dumps(record) + "\n" for record in records))
     return path
+
+
+def _operations(record: dict[str, Any]) -> int:
+    return int(record["work"]["flops"] or record["repetitions"])
 
 
 def write_steadily(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -65,13 +65,15 @@ def unless_doubtful(change: CapabilityChange, typical: Verdict, pair: MetricPair
     worse = _PLACE_OF_WORSE.get(change.verdict)
     reason = _longer(change.verdict, pair)
     if worse is not None:
-        reason = _hidden(worse, pair) or reason or _limited(worse, pair, change.verdict == typical) or _moved(pair)
+        is_typical = change.verdict == typical
+        reason = _hidden(change.verdict, pair) or reason or _limited(worse, pair, is_typical) or _moved(pair)
     return msgspec.structs.replace(change, verdict="UNSURE", reason=reason) if reason else change
 
 
-def _hidden(worse: int, pair: MetricPair) -> str:
-    if pair.cpu_shares[worse] >= ENOUGH_CPU:
+def _hidden(verdict: Verdict, pair: MetricPair) -> str:
+    if not is_hidden(verdict, pair.cpu_shares):
         return ""
+    worse = _PLACE_OF_WORSE[verdict]
     taken = (1 - pair.cpu_shares[worse]) * 100
     return (
         f"other programs took {taken:.0f} % of the CPU time that {pair.names[worse]} asked for: measure it again when "
@@ -91,8 +93,8 @@ def _longer(verdict: Verdict, pair: MetricPair) -> str:
     has_more_work = 0 < MORE_WORK * shorter.sample_work <= longer.sample_work
     if shorter.limit or longer.limit or not has_more_work or longer.sample_s < LONGER * shorter.sample_s:
         return ""
-    worse = longer_name if verdict == "SAME" else pair.names[_PLACE_OF_WORSE.get(verdict, 0)]
-    if verdict == "UNSURE" or worse != longer_name:
+    worse = {"FASTER": pair.names[0], "SLOWER": pair.names[1], "SAME": longer_name}.get(verdict)
+    if worse != longer_name:
         return ""
     lengths = ", ".join(f"{duration_text(result.sample_s)} in {name}" for name, result in reversed(sides))
     return f"longer samples are disturbed more often: {lengths}; measure both with one version and the same --time"
@@ -105,11 +107,13 @@ def _limited(worse: int, pair: MetricPair, is_typical: bool) -> str:
     programs slow down more than the best samples of the other side: the change must be typical, too.
     """
     (name, limited), (other_name, other) = pair.sides[worse], pair.sides[1 - worse]
-    if limited.limit == "burst" != other.limit:
+    if limited.limit == other.limit:
+        return ""
+    if limited.limit == "burst":
         return (
             f"in {name} a steady limit set in, as if a burst had been spent: measure {other_name} until it has one, too"
         )
-    if limited.limit == "heat" != other.limit and not is_typical:
+    if limited.limit == "heat" and not is_typical:
         return f"the processor was too hot in {name}, so that its whole rounds count: see the verdict on typical values"
     return ""
 
