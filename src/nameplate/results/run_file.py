@@ -8,9 +8,10 @@ from __future__ import annotations
 import os
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
+from io import BytesIO
 from itertools import chain
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, NamedTuple, cast
 
 import msgspec
 from msgspec.structs import replace
@@ -241,10 +242,14 @@ def _blocks(path: Path, file: IO[bytes]) -> Iterator[_Block]:
 
 
 def _next_lines(file: IO[bytes]) -> bytes:
-    """Return up to 1 MiB of whole lines before the next digest, b"" if there is none. More may have been read."""
+    """Return up to 1 MiB of whole lines without a digest as the last one, b"" if there is none.
+
+    More may have been read.
+    """
     part = file.read(_CHUNK)
-    digest = (b"\n" + part).find(b"\n" + _DIGEST)
-    return part[: digest if digest >= 0 else part.rfind(b"\n") + 1]
+    end = part.rfind(b"\n") + 1
+    last = part.rfind(b"\n", 0, max(0, end - 1)) + 1
+    return part[: last if part.startswith(_DIGEST, last) else end]
 
 
 def _is_whole(path: Path, number: int, line: bytes) -> bool:
@@ -266,8 +271,8 @@ def _decode_lines(lines: bytes) -> list[FileRecord | Digest]:
         records = _decoder.decode_lines(lines) if clean_json(lines) is lines else []
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return []
-    begun = (b"\n" + lines).count(b"\n" + _BEGIN)
-    has_one_each = len(records) == begun == lines.count(b"\n")
+    begins = [line[: len(_BEGIN)] for line in BytesIO(lines)]
+    has_one_each = begins.count(_BEGIN) == len(begins) == len(records)
     return records if has_one_each and _DECODED_ALONE.isdisjoint(map(type, records)) else []
 
 
@@ -317,7 +322,8 @@ class _Assembler:
         self._stop: Stop | None = None
         self._headers: list[Header] = []
         self._measurements: list[Measurement] = []
-        self._pending: list[tuple[int, Sample]] = []
+        # The number of the first line, and the samples of this and the following lines.
+        self._pending: list[tuple[int, Sequence[Sample]]] = []
         self._of_nodes: dict[int, Outcome] = {}
         self._references: list[Reference] = []
         self._missing: dict[str, Mapping[str, Value]] = {}
@@ -325,15 +331,23 @@ class _Assembler:
         self._whole_bytes = 0
 
     def add(self, block: _Block) -> None:
-        for line, record in enumerate(block.records, start=block.number):
-            if isinstance(record, Sample):  # nearly all are
-                self._stop = None
-                self._pending.append((line, record))
-            elif not isinstance(record, Digest):  # another program may write it in a form that is not skipped above
+        after = 0
+        for place in [place for place, record in enumerate(block.records) if type(record) is not Sample]:
+            record = block.records[place]
+            self._keep(block, after, place)
+            after = place + 1
+            if not isinstance(record, Digest):  # another program may write it in a form that is not skipped above
                 self._stop = record if isinstance(record, Stop) else None
-                self._add(line, record)
+                self._add(block.number + place, record)
+        self._keep(block, after, len(block.records))
         if not isinstance(block.records[-1], Digest):
             self._whole_bytes = block.end
+
+    def _keep(self, block: _Block, begin: int, end: int) -> None:
+        """Take the records of a block from ``begin`` up to ``end``, all of which are samples."""
+        if begin < end:
+            self._stop = None
+            self._pending.append((block.number + begin, cast("Sequence[Sample]", block.records[begin:end])))
 
     def _add(self, line: int, record: FileRecord) -> None:
         match record:
@@ -374,22 +388,30 @@ class _Assembler:
 
     def _take(self, line: int, outcome: Outcome) -> None:
         own = [
-            (number, sample)
-            for number, sample in self._pending
-            if (sample.id, sample.round) == (outcome.id, outcome.round)
+            sample
+            for _, samples in self._pending
+            for sample in samples
+            if sample.round == outcome.round and sample.id == outcome.id
         ]
-        samples = [sample for _, sample in own]
         if own and outcome.ending == "ok":
             self._check(line, problem_of_outcome(self._machine, outcome))
-            if found := problem_of_samples(self._machine, outcome, samples):
-                self._check(own[found.place][0], found.problem)
-        self._lost += len(self._pending) - len(own)
-        self._pending = []
-        self._measurements.append(Measurement(outcome, samples, self._of_nodes))
-        self._of_nodes = {}
+            if found := problem_of_samples(self._machine, outcome, own):
+                self._check(self._line_of(own[found.place]), found.problem)
+        self._measurements.append(Measurement(outcome, own, self._of_nodes))
+        self._lost -= len(own)
+        self._drop_pending()
+
+    def _line_of(self, wanted: Sample) -> int:
+        """Return the number of the line of a sample that is pending."""
+        return next(
+            line
+            for begin, samples in self._pending
+            for line, sample in enumerate(samples, start=begin)
+            if sample is wanted
+        )
 
     def _drop_pending(self) -> None:
-        self._lost += len(self._pending)
+        self._lost += sum(len(samples) for _, samples in self._pending)
         self._pending = []
         self._of_nodes = {}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from msgspec.structs import replace
 
 from nameplate.errors import FileError
 from nameplate.probes.shared.recorded import Recorded
-from nameplate.records.run_record import Histogram, Sample
+from nameplate.records.run_record import Histogram, Outcome, Sample
 from nameplate.results.run_file import read_run
 from nameplate.statistics.stats import histogram_percentile_s, merged
 from recorded_runs import unpacked
@@ -140,3 +141,40 @@ def test_the_fast_check_of_samples_agrees_with_the_one_that_names_the_problem(
 ) -> None:
     assert recorded.problem_of_sample(outcome("a"), seen) == problem
     assert recorded.are_plainly_valid([GOOD, seen]) is (problem == "")
+
+
+FINE = replace(outcome("a"), labels={"host": "x"})
+
+
+@pytest.mark.parametrize(
+    ("recorded", "seen", "problem"),
+    [
+        (Recorded(params=("mix",), facts=tuple(FINE.facts), labels=("host",)), FINE, ""),
+        (Recorded(params=("size",)), FINE, "parameter 'size' is missing"),
+        (Recorded(facts=("lost",)), FINE, "fact 'lost' is missing"),
+        (Recorded(labels=("peer",)), FINE, "label 'peer' is missing"),
+        (Recorded(), replace(FINE, params={"threads": 0}), "parameter 'threads' is 0; the minimum is 1"),
+        (Recorded(), replace(FINE, params={"threads": 1.0}), "parameter 'threads' is 1.0; it must be a whole number"),
+        (Recorded(), replace(FINE, params={"duration": 0.5}), ""),
+        (Recorded(), replace(FINE, params={"Mix": "fma"}), "'Mix' is not a parameter name"),
+        (Recorded(facts=("left",)), replace(FINE, facts={"left": -1.0}), "fact 'left' is -1; it must not be negative"),
+        (Recorded(facts=("left",), unreported=("left",)), replace(FINE, facts={"left": -1.0}), ""),
+        (Recorded(facts=("left",), divisors=("left",)), replace(FINE, facts={"left": 0.0}),
+         "fact 'left' is 0; it must be above 0"),
+    ],
+)  # fmt: skip
+def test_a_problem_of_an_outcome_is_named(recorded: Recorded, seen: Outcome, problem: str) -> None:
+    assert recorded.problem_of_outcome(seen) == problem
+
+
+def test_the_line_of_a_wrong_sample_is_named_among_many(tmp_path: Path) -> None:
+    lines = unpacked("quick").splitlines()
+    records = [json.loads(line) for line in lines]
+    neighbours = pairwise(records)
+    place = next(i for i, (one, two) in enumerate(neighbours) if one["type"] == two["type"] == "sample") + 1
+    records[place]["counters"]["cpu_user_s"] = -1
+    lines[place] = json.dumps(records[place]).encode()
+    path = tmp_path / "x.jsonl"
+    path.write_bytes(b"\n".join(lines) + b"\n")
+    with pytest.raises(FileError, match=f"line {place + 1}: sample of '.*': counter 'cpu_user_s' is -1"):
+        read_run(path)
