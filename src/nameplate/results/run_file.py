@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from io import BytesIO
 from itertools import chain
 from pathlib import Path
-from typing import IO, NamedTuple, cast
+from typing import IO, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -242,9 +242,9 @@ def _blocks(path: Path, file: IO[bytes]) -> Iterator[_Block]:
 
 
 def _next_lines(file: IO[bytes]) -> bytes:
-    """Return up to 1 MiB of whole lines without a digest as the last one, b"" if there is none.
+    """Return up to 1 MiB of whole lines, without the last one if it is a digest; b"" if no line is left.
 
-    More may have been read.
+    More may have been read from the file.
     """
     part = file.read(_CHUNK)
     end = part.rfind(b"\n") + 1
@@ -322,8 +322,7 @@ class _Assembler:
         self._stop: Stop | None = None
         self._headers: list[Header] = []
         self._measurements: list[Measurement] = []
-        # The number of the first line, and the samples of this and the following lines.
-        self._pending: list[tuple[int, Sequence[Sample]]] = []
+        self._pending: list[tuple[int, Sample]] = []
         self._of_nodes: dict[int, Outcome] = {}
         self._references: list[Reference] = []
         self._missing: dict[str, Mapping[str, Value]] = {}
@@ -331,23 +330,15 @@ class _Assembler:
         self._whole_bytes = 0
 
     def add(self, block: _Block) -> None:
-        after = 0
-        for place in [place for place, record in enumerate(block.records) if type(record) is not Sample]:
-            record = block.records[place]
-            self._keep(block, after, place)
-            after = place + 1
-            if not isinstance(record, Digest):  # another program may write it in a form that is not skipped above
+        for line, record in enumerate(block.records, start=block.number):
+            if isinstance(record, Sample):  # nearly all are
+                self._stop = None
+                self._pending.append((line, record))
+            elif not isinstance(record, Digest):  # another program may write it in a form that is not skipped above
                 self._stop = record if isinstance(record, Stop) else None
-                self._add(block.number + place, record)
-        self._keep(block, after, len(block.records))
+                self._add(line, record)
         if not isinstance(block.records[-1], Digest):
             self._whole_bytes = block.end
-
-    def _keep(self, block: _Block, begin: int, end: int) -> None:
-        """Take the records of a block from ``begin`` up to ``end``, all of which are samples."""
-        if begin < end:
-            self._stop = None
-            self._pending.append((block.number + begin, cast("Sequence[Sample]", block.records[begin:end])))
 
     def _add(self, line: int, record: FileRecord) -> None:
         match record:
@@ -388,30 +379,22 @@ class _Assembler:
 
     def _take(self, line: int, outcome: Outcome) -> None:
         own = [
-            sample
-            for _, samples in self._pending
-            for sample in samples
-            if sample.round == outcome.round and sample.id == outcome.id
+            (number, sample)
+            for number, sample in self._pending
+            if (sample.id, sample.round) == (outcome.id, outcome.round)
         ]
+        samples = [sample for _, sample in own]
         if own and outcome.ending == "ok":
             self._check(line, problem_of_outcome(self._machine, outcome))
-            if found := problem_of_samples(self._machine, outcome, own):
-                self._check(self._line_of(own[found.place]), found.problem)
-        self._measurements.append(Measurement(outcome, own, self._of_nodes))
-        self._lost -= len(own)
-        self._drop_pending()
-
-    def _line_of(self, wanted: Sample) -> int:
-        """Return the number of the line of a sample that is pending."""
-        return next(
-            line
-            for begin, samples in self._pending
-            for line, sample in enumerate(samples, start=begin)
-            if sample is wanted
-        )
+            if found := problem_of_samples(self._machine, outcome, samples):
+                self._check(own[found.place][0], found.problem)
+        self._lost += len(self._pending) - len(own)
+        self._pending = []
+        self._measurements.append(Measurement(outcome, samples, self._of_nodes))
+        self._of_nodes = {}
 
     def _drop_pending(self) -> None:
-        self._lost += sum(len(samples) for _, samples in self._pending)
+        self._lost += len(self._pending)
         self._pending = []
         self._of_nodes = {}
 

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
-from operator import ge, itemgetter
-
-from msgspec import UNSET
+from functools import cached_property
 
 from nameplate.records.plan_record import Value
 from nameplate.records.run_record import Outcome, Sample
@@ -61,10 +58,7 @@ class Recorded:
         The message is the first problem found, such as ``fact 'nodes' is missing``. Parameters, facts and labels are
         checked.
         """
-        if self._is_plainly_valid(outcome):
-            return ""
-        labels = _first(_missing("label", self.labels, outcome.labels))
-        return self.problem_of_result(outcome.params, outcome.facts) or labels
+        return self.problem_of_result(outcome.params, outcome.facts) or _missing("label", self.labels, outcome.labels)
 
     def problem_of_result(self, params: Mapping[str, Value], facts: Mapping[str, float]) -> str:
         """Return what is wrong with the parameters and facts of an experiment, as a message on one problem, or "".
@@ -72,9 +66,9 @@ class Recorded:
         ``params`` are complete, as recorded. Those that are not required are checked by ``problem_of_params``.
         """
         return (
-            _first(_missing("parameter", self.params, params))
+            _missing("parameter", self.params, params)
             or problem_of_params(params)
-            or _first(self._wrong_numbers("fact", self.facts, facts))
+            or self._wrong_number("fact", self.facts, facts)
         )
 
     def problem_of_sample(self, outcome: Outcome, sample: Sample) -> str:
@@ -84,7 +78,7 @@ class Recorded:
         ``cpu_system_s``, which every sample must have, and ``counters``), work, workers and the clock of the control
         loop (``burst_s`` in ``disturbed``, if present) are checked.
         """
-        problem = _first(self._wrong_numbers("counter", tuple(self._least), sample.counters))
+        problem = self._wrong_number("counter", tuple(self._least), sample.counters)
         if sample.disturbed.get("burst_s", 1.0) < _MIN_DIVISOR:
             return f"disturbed: 'burst_s' is {sample.disturbed['burst_s']:g}; it must be above 0"
         for name in self.work:
@@ -99,56 +93,29 @@ class Recorded:
         """
         if self.worker_names:
             return False
-        of_names, least = itemgetter(*self._least), tuple(self._least.values())
+        least = self._least.items()
         for sample in samples:
-            is_of_nodes = sample.node is not UNSET or sample.nodes is not UNSET
+            is_of_nodes = isinstance(sample.node, int) or isinstance(sample.nodes, list)
             if is_of_nodes or sample.disturbed.get("burst_s", 1.0) < _MIN_DIVISOR:
                 return False
-            try:
-                if not all(map(ge, of_names(sample.counters), least)):
+            counters = sample.counters
+            for name, minimum in least:
+                value = counters.get(name)
+                if value is None or value < minimum:
                     return False
-            except KeyError:
-                return False
             for name in self.work:
                 if getattr(sample.work, name) == 0:
                     return False
         return True
 
-    def _is_plainly_valid(self, outcome: Outcome) -> bool:
-        """Return True only if an outcome passes all checks; it takes less time than to look for a problem."""
-        params, facts = outcome.params, outcome.facts
-        if not (params.keys() >= self._param_names and outcome.labels.keys() >= self._label_names):
-            return False
-        for name, value in params.items():
-            minimum = _MIN_VALUES.get(name)
-            if minimum is None:
-                if not _is_parameter(name):
-                    return False
-            elif type(value) is not int or value < minimum:
-                return False
-        return all(name in facts and facts[name] >= least for name, least in self._least_facts)
-
-    @cached_property
-    def _param_names(self) -> frozenset[str]:
-        return frozenset(self.params)
-
-    @cached_property
-    def _label_names(self) -> frozenset[str]:
-        return frozenset(self.labels)
-
-    @cached_property
-    def _least_facts(self) -> list[tuple[str, float]]:
-        return [(name, self._least_value(name)) for name in self.facts]
-
     @cached_property
     def _least(self) -> dict[str, float]:
         """Return the least possible value of each counter."""
-        return {name: self._least_value(name) for name in ("cpu_user_s", "cpu_system_s", *self.counters)}
-
-    def _least_value(self, name: str) -> float:
-        if name in self.divisors:
-            return _MIN_DIVISOR
-        return -math.inf if name in self.unreported else 0.0
+        names = ("cpu_user_s", "cpu_system_s", *self.counters)
+        return {
+            name: _MIN_DIVISOR if name in self.divisors else -math.inf if name in self.unreported else 0.0
+            for name in names
+        }
 
     def _problem_of_workers(self, outcome: Outcome, sample: Sample) -> str:
         names, workers = outcome.labels.get(self.worker_names, "").split(), sample.workers or []
@@ -156,13 +123,15 @@ class Recorded:
             return f"{len(workers)} workers, but label '{self.worker_names}' names {len(names)}"
         return "a worker did no operations" if not all(worker.work.ops for worker in workers) else ""
 
-    def _wrong_numbers(self, what: str, names: tuple[str, ...], numbers: Mapping[str, float]) -> Iterator[str]:
-        yield from _missing(what, names, numbers)
+    def _wrong_number(self, what: str, names: tuple[str, ...], numbers: Mapping[str, float]) -> str:
+        if missing := _missing(what, names, numbers):
+            return missing
         for name in names:
             if numbers[name] < 0 and name not in self.unreported:
-                yield f"{what} '{name}' is {numbers[name]:g}; it must not be negative"
+                return f"{what} '{name}' is {numbers[name]:g}; it must not be negative"
             if name in self.divisors and numbers[name] < _MIN_DIVISOR:
-                yield f"{what} '{name}' is {numbers[name]:g}; it must be above 0"
+                return f"{what} '{name}' is {numbers[name]:g}; it must be above 0"
+        return ""
 
 
 def problem_of_params(params: Mapping[str, Value]) -> str:
@@ -172,31 +141,24 @@ def problem_of_params(params: Mapping[str, Value]) -> str:
     same in every probe, such as ``size`` and ``threads``, must be whole (except ``duration``) and not below their
     minimum, 0 or 1. Other parameters may have any value.
     """
-    return _first(_wrong_values(params))
-
-
-def _wrong_values(params: Mapping[str, Value]) -> Iterator[str]:
     for name, value in params.items():
-        if not _is_parameter(name):
-            yield f"'{name:.40}' is not a parameter name"
-        minimum = _MIN_VALUES.get(name)
-        if minimum is None:
-            continue
-        kind = "number" if name == _SECONDS else "whole number"
-        if isinstance(value, str) or (isinstance(value, float) and name != _SECONDS):
-            yield f"parameter '{name}' is {value!r:.40}; it must be a {kind}"
-        elif value < minimum:
-            yield f"parameter '{name}' is {value}; the minimum is {minimum:g}"
+        if problem := _problem_of_param(name, value):
+            return problem
+    return ""
 
 
-@lru_cache(maxsize=1024)
-def _is_parameter(name: str) -> bool:
-    return _PARAMETER.fullmatch(name) is not None
+def _problem_of_param(name: str, value: Value) -> str:
+    minimum = _MIN_VALUES.get(name)
+    if minimum is None:
+        return "" if _PARAMETER.fullmatch(name) else f"'{name:.40}' is not a parameter name"
+    kind = "number" if name == _SECONDS else "whole number"
+    if isinstance(value, str) or (isinstance(value, float) and name != _SECONDS):
+        return f"parameter '{name}' is {value!r:.40}; it must be a {kind}"
+    return f"parameter '{name}' is {value}; the minimum is {minimum:g}" if value < minimum else ""
 
 
-def _missing(what: str, names: tuple[str, ...], found: Mapping[str, object]) -> Iterator[str]:
-    return (f"{what} '{name}' is missing" for name in names if name not in found)
-
-
-def _first(problems: Iterator[str]) -> str:
-    return next(problems, "")
+def _missing(what: str, names: tuple[str, ...], found: Mapping[str, object]) -> str:
+    for name in names:
+        if name not in found:
+            return f"{what} '{name}' is missing"
+    return ""
