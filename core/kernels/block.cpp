@@ -7,11 +7,14 @@ namespace nameplate {
 
 namespace {
 
-std::uint64_t memset_loop(const BlockSpan& span, const std::uint64_t* offsets, std::size_t count, std::uint64_t base) {
+// Calls `use(offset)` for each block.
+template <class Use>
+std::uint64_t each_block(const BlockSpan& span, const std::uint64_t* offsets, std::size_t count, std::uint64_t base,
+                         Use use) {
   for (std::size_t i = 0; i < count; ++i) {
     std::uint64_t offset = offsets[i] + base;
     if (offset >= span.span_bytes) offset -= span.span_bytes;
-    std::memset(span.target + offset, kBlockByte, span.block_bytes);
+    use(offset);
   }
 #ifdef NAMEPLATE_WRONG_KERNEL  // a test build, to show that a wrong kernel is detected
   span.target[offsets[0]] ^= std::byte{1};
@@ -19,16 +22,15 @@ std::uint64_t memset_loop(const BlockSpan& span, const std::uint64_t* offsets, s
   return 0;
 }
 
+std::uint64_t memset_loop(const BlockSpan& span, const std::uint64_t* offsets, std::size_t count, std::uint64_t base) {
+  return each_block(span, offsets, count, base,
+                    [&span](std::uint64_t offset) { std::memset(span.target + offset, kBlockByte, span.block_bytes); });
+}
+
 std::uint64_t memcpy_loop(const BlockSpan& span, const std::uint64_t* offsets, std::size_t count, std::uint64_t base) {
-  for (std::size_t i = 0; i < count; ++i) {
-    std::uint64_t offset = offsets[i] + base;
-    if (offset >= span.span_bytes) offset -= span.span_bytes;
+  return each_block(span, offsets, count, base, [&span](std::uint64_t offset) {
     std::memcpy(span.target + offset, span.source + offset, span.block_bytes);
-  }
-#ifdef NAMEPLATE_WRONG_KERNEL  // a test build, to show that a wrong kernel is detected
-  span.target[offsets[0]] ^= std::byte{1};
-#endif
-  return 0;
+  });
 }
 
 }  // namespace
