@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <netinet/udp.h>
+#include <sys/ioctl.h>
 
 #include <array>
+#include <thread>
 #include <vector>
 
 #include "net/address.h"
@@ -13,6 +15,7 @@
 #include "net/socket.h"
 #include "net/stream_sender.h"
 #include "net/traffic.h"
+#include "net/wire.h"
 
 namespace nameplate {
 
@@ -93,6 +96,31 @@ TEST(StreamReceiver, KeepsTheLastBlockBesideMergedEndMarkers) {
   ASSERT_TRUE(receiver.receive(state));
   EXPECT_EQ(receiver.report().blocks, 1U);
   EXPECT_TRUE(receiver.report().is_content_right);
+}
+
+// The first half of the last block is wrong, and arrives long before the second one.
+TEST(StreamReceiver, ChecksTheWholeLastBlock) {
+  constexpr std::uint64_t kBlock = 1000;
+  const Ends ends;
+  const TrafficRequest request{.traffic = Traffic::stream, .protocol = Protocol::tcp, .block_bytes = kBlock};
+  const int socket = ends.sender.stream.number();
+  StreamReceiver receiver(ends.receiver, request, {});
+  ConnectionState state;
+  std::jthread receiving([&] { EXPECT_TRUE(receiver.receive(state)); });
+  std::vector<std::uint8_t> block = block_content(ends.sender.seed, kBlock);
+  block.front() ^= 1U;
+  const ByteSpan whole(block);
+  ASSERT_TRUE(send_all(socket, WireWriter().number(kBlock).take()));
+  ASSERT_TRUE(send_all(socket, whole.first(kBlock / 2)));
+  for (int unread = 1; unread > 0;) {
+    ASSERT_EQ(ioctl(ends.receiver.stream.number(), FIONREAD, &unread), 0);
+    std::this_thread::yield();
+  }
+  ASSERT_TRUE(send_all(socket, whole.subspan(kBlock / 2)));
+  ASSERT_TRUE(send_all(socket, encode(SendReport{.sent = 1})));
+  receiving.join();
+  EXPECT_EQ(receiver.report().bytes, kBlock);
+  EXPECT_FALSE(receiver.report().is_content_right);
 }
 
 TEST(StreamReceiver, EndsWhenItsSocketIsShutDown) {
