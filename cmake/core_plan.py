@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,32 +22,13 @@ import msgspec
 from nameplate.errors import UsageError
 from nameplate.planning.plan_file import make_limits, read_plan
 from nameplate.planning.sweep import Parameter, experiment_id, parse_values
-from nameplate.probes import (
-    Metric,
-    ParameterSweep,
-    Percentile,
-    Probe,
-    Ratio,
-    SampleQuantity,
-    Scaled,
-    elapsed,
-    floating_point_operations,
-    load_probes,
-    moved_bytes,
-    operations,
-)
-from nameplate.probes.shared.arithmetic import burst_cycles, burst_s
+from nameplate.probes import Metric, ParameterSweep, Probe, load_probes
+from nameplate.probes.shared.formulas import formula_of
 from nameplate.probes.shared.screen_line import ScreenLine, is_any
 from nameplate.records.plan_record import Experiment, Plan, Value
 from nameplate.report.areas import label_of_area, order_of_area
 
 PLAN = "quick"
-# Where the records have the quantities of metrics.
-PLACES: Mapping[Callable[..., float], str] = {
-    elapsed: "sample/elapsed_s", moved_bytes: "sample/work/bytes", operations: "sample/work/ops",
-    floating_point_operations: "sample/work/flops", burst_s: "sample/counters/burst_s",
-    burst_cycles: "outcome/facts/burst_cycles",
-}  # fmt: skip
 SIZE = Parameter(name="size", type="size", summary="", default=None, automatic="", maximum=float("inf"))
 SOURCE = """// Made by cmake/core_plan.py from the declarations in src/nameplate/probes.
 #include "quick/plan.h"
@@ -91,34 +72,13 @@ def combinations_of(probe: Probe, sweep: ParameterSweep) -> Iterator[Experiment]
                          overhead_s=sweep.overhead_s)  # fmt: skip
 
 
-def quantity_of(quantity: SampleQuantity) -> tuple[list[str], list[str]]:
-    """Return the places in the records of the factors and the divisors of a quantity.
+def with_unit(metric: Metric) -> dict[str, Any]:
+    """Return the formula of a metric, with its unit.
 
     Raises:
-        ValueError: the core cannot compute it.
+        NoFormulaError: the core cannot compute it.
     """
-    if isinstance(quantity, Scaled):
-        times, over = quantity_of(quantity.of)
-        params = [[f"outcome/params/{name}" for name in names] for names in (quantity.times, quantity.over)]
-        return times + params[0], over + params[1]
-    if quantity not in PLACES:
-        raise ValueError(f"{quantity}: nameplate-core cannot compute it; use a quantity of PLACES, or Scaled")
-    return [PLACES[quantity]], []
-
-
-def formula_of(metric: Metric) -> dict[str, Any]:
-    """Return how the core computes a metric: a product of places in the records, or the percentile of histograms.
-
-    Raises:
-        ValueError: the core cannot compute it.
-    """
-    if isinstance(metric, Percentile):
-        return {"unit": metric.unit, "share": metric.share}
-    if not isinstance(metric, Ratio):
-        raise ValueError(f"{metric.name}: nameplate-core computes quotients and percentiles only")
-    times, over = quantity_of(metric.numerator)
-    divided_by, divided_over = quantity_of(metric.denominator)
-    return {"unit": metric.unit, "times": times + divided_over, "over": over + divided_by}
+    return {"unit": metric.unit, **formula_of(metric)}
 
 
 def lines_of(probe: Probe) -> Iterator[dict[str, Any]]:
@@ -145,10 +105,10 @@ def shown(probe: Probe, line: ScreenLine, names: Sequence[str], given: dict[str,
         "given": given,
         "params": dict(line.params),
         "better": metrics[names[0]].better,
-        "metrics": [formula_of(metrics[name]) for name in names],
+        "metrics": [with_unit(metrics[name]) for name in names],
         "unit": line.unit.name if line.unit else metrics[names[0]].unit,
         "per_base_unit": line.unit.per_base_unit if line.unit else 1.0,
-        "below": [{"label": label, "metrics": [formula_of(metrics[name]) for name in below]}
+        "below": [{"label": label, "metrics": [with_unit(metrics[name]) for name in below]}
                   for label, below in line.below.items()],
     }  # fmt: skip
 

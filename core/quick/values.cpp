@@ -1,24 +1,17 @@
 #include "quick/values.h"
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
+#include <cstdint>
 #include <optional>
 #include <tuple>
+
+#include "rounds/statistics.h"
 
 namespace nameplate {
 
 namespace {
 
 using nlohmann::json;
-
-constexpr double kMinBeyond = 10;  // a percentile needs this many operations above it
-
-double median_of(std::vector<double> values) {
-  std::ranges::sort(values);
-  const std::size_t middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
 
 // Returns the number at a place such as "sample/work/ops".
 double number_at(const std::string& place, const json& outcome, const json& sample) {
@@ -27,38 +20,27 @@ double number_at(const std::string& place, const json& outcome, const json& samp
   return record.at(json::json_pointer(place.substr(slash)));
 }
 
-double product(const OrderedJson& places, const json& outcome, const json& sample) {
-  double result = 1;
-  for (const auto& place : places) result *= number_at(place, outcome, sample);
+double sum(const OrderedJson& products, const json& outcome, const json& sample) {
+  double result = 0;
+  for (const auto& product : products) {
+    double summand = 1;
+    for (const auto& place : product["times"]) summand *= number_at(place, outcome, sample);
+    for (const auto& place : product["over"]) summand /= number_at(place, outcome, sample);
+    result += summand;
+  }
   return result;
 }
 
-// Returns the percentile of all operations of a round, as src/nameplate/statistics/stats.py computes it.
-std::optional<double> percentile_s(double share, const std::vector<json>& samples) {
-  std::map<std::uint64_t, std::uint64_t> counts;
-  std::uint64_t total = 0;
+std::vector<Bucket> buckets_of(const std::vector<json>& samples) {
+  std::vector<Bucket> result;
   for (const json& sample : samples) {
     if (!sample.contains("histogram")) continue;
     const json& histogram = sample["histogram"];
     for (std::size_t i = 0; i < histogram["count"].size(); ++i) {
-      const auto count = histogram["count"][i].get<std::uint64_t>();
-      counts[histogram["lower_ns"][i].get<std::uint64_t>()] += count;
-      total += count;
+      result.emplace_back(histogram["lower_ns"][i].get<std::uint64_t>(), histogram["count"][i].get<std::uint64_t>());
     }
   }
-  if (static_cast<double>(total) * (1 - share) < kMinBeyond) return std::nullopt;
-  constexpr double kRounding = 1e-9;
-  auto rank = static_cast<std::int64_t>(std::max(1.0, std::ceil(share * static_cast<double>(total) - kRounding)));
-  for (const auto& [lower_ns, count] : counts) {
-    rank -= static_cast<std::int64_t>(count);
-    if (rank > 0) continue;
-    constexpr int kBucketBits = 9;
-    const int doublings = std::max(0, static_cast<int>(std::bit_width(lower_ns)) - kBucketBits);
-    const auto width_ns = std::uint64_t{1} << static_cast<unsigned>(doublings);
-    constexpr double kNanosecond_s = 1e-9;
-    return (static_cast<double>(lower_ns) + static_cast<double>(width_ns - 1) / 2) * kNanosecond_s;
-  }
-  return std::nullopt;
+  return result;
 }
 
 template <class Json>
@@ -73,11 +55,11 @@ bool has_all(const Json& wanted, const auto& params) {
 double MetricRounds::median() const { return median_of(values); }
 
 std::optional<double> round_value(const OrderedJson& formula, const json& outcome, const std::vector<json>& samples) {
-  if (formula.contains("share")) return percentile_s(formula["share"], samples);
+  if (formula.contains("share")) return TimedOperations(buckets_of(samples)).percentile_s(formula["share"]);
   std::vector<double> values;
   for (const json& sample : samples) {
-    const double divisor = product(formula["over"], outcome, sample);
-    if (divisor != 0) values.push_back(product(formula["times"], outcome, sample) / divisor);
+    const double divisor = sum(formula["denominator"], outcome, sample);
+    if (divisor != 0) values.push_back(sum(formula["numerator"], outcome, sample) / divisor);
   }
   if (values.empty()) return std::nullopt;
   return median_of(values);

@@ -49,8 +49,7 @@ class Values {
   std::vector<std::map<std::string, Candidate>> candidates_;  // by line and experiment
 };
 
-// Returns the value of a metric in a round; nothing if the round has none. `formula` is "times" and "over", lists of
-// places in the records whose product is the value of a sample, or "share", the share of the percentile.
+// Returns the value of a metric in a round; nothing if the round has none. `formula` is as in rounds/formulas.h.
 std::optional<double> round_value(const OrderedJson& formula, const nlohmann::json& outcome,
                                   const std::vector<nlohmann::json>& samples);
 

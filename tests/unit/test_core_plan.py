@@ -7,23 +7,10 @@ from dataclasses import replace
 import pytest
 
 import core_plan
-from nameplate.probes import ParameterSweep, Percentile, Ratio, Scaled, elapsed, load_probes, operations
+from nameplate.probes import ParameterSweep, Ratio, load_probes, operations
 from nameplate.probes.shared.screen_line import CoreLine, ScreenLine
 
 DISK = load_probes()["disk_block"]
-
-
-def test_a_quotient_of_scaled_quantities_becomes_one_product() -> None:
-    metric = Ratio("m", "s", "lower", Scaled(elapsed, times=("depth",)), Scaled(operations, over=("chains",)))
-    assert core_plan.formula_of(metric) == {
-        "unit": "s",
-        "times": ["sample/elapsed_s", "outcome/params/depth", "outcome/params/chains"],
-        "over": ["sample/work/ops"],
-    }
-
-
-def test_a_percentile_keeps_its_share() -> None:
-    assert core_plan.formula_of(Percentile("p", "s", "lower", 0.99)) == {"unit": "s", "share": 0.99}
 
 
 def test_the_build_fails_if_the_core_cannot_compute_a_line_of_its_screen() -> None:

@@ -31,6 +31,7 @@ CORE_ORDER = [
     "net",
     "cluster",
     "mpi",
+    "rounds",
     "quick",
     "probes",
     "main.cpp",

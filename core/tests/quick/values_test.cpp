@@ -8,7 +8,9 @@ namespace {
 using nlohmann::json;
 
 const OrderedJson kRate = {
-    {"unit", "op/s"}, {"times", {"sample/work/ops", "outcome/params/depth"}}, {"over", {"sample/elapsed_s"}}};
+    {"unit", "op/s"},
+    {"numerator", {{{"times", {"sample/work/ops", "outcome/params/depth"}}, {"over", OrderedJson::array()}}}},
+    {"denominator", {{{"times", {"sample/elapsed_s"}}, {"over", OrderedJson::array()}}}}};
 const OrderedJson kMedianTime = {{"unit", "s"}, {"share", 0.5}};
 
 json sample(double elapsed_s, int ops) { return {{"elapsed_s", elapsed_s}, {"work", {{"ops", ops}}}}; }

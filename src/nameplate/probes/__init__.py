@@ -357,21 +357,71 @@ def operations(_: ResolvedExperiment, sample: Sample) -> float:
     return float(sample.work.ops)
 
 
+def repetitions(_: ResolvedExperiment, sample: Sample) -> float:
+    """Return how many times a sample repeated its unit of work."""
+    return float(sample.repetitions)
+
+
+def one(_: ResolvedExperiment, __: Sample) -> float:
+    """Return 1, the divisor of a quantity that is no rate."""
+    return 1.0
+
+
+@dataclass(frozen=True)
+class Counter:
+    """The quantity of one sample that is its counter ``name``, which every sample of the probe must have."""
+
+    name: str
+
+    def __call__(self, _: ResolvedExperiment, sample: Sample) -> float:
+        """Return the counter of the sample. Raises KeyError if it has none of this name."""
+        return sample.counters[self.name]
+
+
+@dataclass(frozen=True)
+class Fact:
+    """The quantity that is the experiment's fact ``name``, which every outcome of the probe must have."""
+
+    name: str
+
+    def __call__(self, experiment: ResolvedExperiment, _: Sample) -> float:
+        """Return the fact, whatever the sample. Raises KeyError if the experiment has none of this name."""
+        return experiment.facts[self.name]
+
+
+@dataclass(frozen=True)
+class Sum:
+    """The sum of several quantities of one sample."""
+
+    of: tuple[SampleQuantity, ...]
+
+    def __call__(self, experiment: ResolvedExperiment, sample: Sample) -> float:
+        """Return the sum. Raises what the quantities raise."""
+        return sum(quantity(experiment, sample) for quantity in self.of)
+
+
 @dataclass(frozen=True)
 class Scaled:
-    """A quantity of one sample that is multiplied and divided by parameters of the experiment.
+    """A quantity of one sample that is multiplied and divided by parameters and facts of the experiment.
 
-    ``of`` is the quantity. ``times`` and ``over`` are names of numeric parameters, which every outcome of the probe
-    must have; those of ``over`` must not be 0. nameplate-core computes such a quantity, too (``cmake/core_plan.py``).
+    ``of`` is the quantity. ``times`` and ``over`` are names of numeric parameters, and ``times_facts`` of facts, which
+    every outcome of the probe must have; those of ``over`` must not be 0. nameplate-core computes such a quantity, too
+    (``probes/shared/formulas.py``).
     """
 
     of: SampleQuantity
     times: tuple[str, ...] = ()
     over: tuple[str, ...] = ()
+    times_facts: tuple[str, ...] = ()
 
     def __call__(self, experiment: ResolvedExperiment, sample: Sample) -> float:
-        """Return the quantity of one sample. Raises KeyError without a parameter, ZeroDivisionError if one is 0."""
+        """Return the quantity of one sample.
+
+        Raises KeyError without a parameter or fact, ZeroDivisionError if one of ``over`` is 0.
+        """
         value = self.of(experiment, sample)
+        for name in self.times_facts:
+            value *= experiment.facts[name]
         for name in self.times:
             value *= float(experiment.params[name])
         for name in self.over:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nameplate.probes import Metric, ParameterSweep, Probe, Ratio, ResolvedExperiment
-from nameplate.probes.shared.arithmetic import LOOP, burst_cycles, burst_s
+from nameplate.probes.shared.arithmetic import BURST_CYCLES, BURST_S, LOOP
 from nameplate.probes.shared.ceilings import nominal_clock
 from nameplate.probes.shared.screen_line import CoreLine, ScreenLine
 from nameplate.records.result import Rated
@@ -19,7 +19,7 @@ def _rated(_: Metric, experiment: ResolvedExperiment, __: Sequence[Sample]) -> R
 PROBE = Probe(
     name="cpu_clock",
     title="Clock frequency",
-    metrics=(Ratio("frequency", "Hz", "higher", burst_cycles, burst_s),),
+    metrics=(Ratio("frequency", "Hz", "higher", BURST_CYCLES, BURST_S),),
     is_always_computing=True,
     recorded=LOOP,
     rated=_rated,

@@ -9,6 +9,7 @@ from statistics import fmean, median
 
 from nameplate.probes import (
     ByProbe,
+    Counter,
     Metric,
     ParameterSweep,
     Probe,
@@ -16,6 +17,7 @@ from nameplate.probes import (
     ResolvedExperiment,
     elapsed,
     floating_point_operations,
+    repetitions,
 )
 from nameplate.probes.shared.arithmetic import LOOP
 from nameplate.probes.shared.ceilings import arithmetic_peak
@@ -40,14 +42,6 @@ _WIDE_CORES = (
     ("avx512vl", "AVX-512", ("SkylakeX", "Cooperlake", "Sapphirerapids")),
     ("avx2", "AVX2", ("Haswell", "Zen", "Excavator")),
 )
-
-
-def _residual(_: ResolvedExperiment, sample: Sample) -> float:
-    return sample.counters["residual"]
-
-
-def _solutions(_: ResolvedExperiment, sample: Sample) -> float:
-    return float(sample.repetitions)
 
 
 def _rated(metric: Metric, experiment: ResolvedExperiment, samples: Sequence[Sample]) -> Rated:
@@ -127,7 +121,7 @@ PROBE = Probe(
     title="LINPACK",
     metrics=(
         Ratio("rate", "FLOP/s", "higher", floating_point_operations, elapsed),
-        Ratio("residual", "", "lower", _residual, _solutions, is_detail=True, is_one_sided=False),
+        Ratio("residual", "", "lower", Counter("residual"), repetitions, is_detail=True, is_one_sided=False),
     ),
     recorded=Recorded(
         params=("n", "lda", "align", "threads"),

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from nameplate.probes import (
     ByProbe,
+    Counter,
     Metric,
     ParameterSweep,
     Probe,
@@ -33,10 +34,6 @@ def _rated(_: Metric, __: ResolvedExperiment, ___: Sequence[Sample]) -> Rated:
     return Rated(None, "data sheets do not state it; give it with --rated memory_latency=90ns")
 
 
-def _load_bytes(_: ResolvedExperiment, sample: Sample) -> float:
-    return sample.counters["load_bytes"]
-
-
 def _derive(by_probe: ByProbe, machine: Machine) -> list[Result]:
     return derived("memory_latency", by_probe, machine)
 
@@ -57,7 +54,7 @@ PROBE = Probe(
             "load_bandwidth",
             "B/s",
             "higher",
-            _load_bytes,
+            Counter("load_bytes"),
             elapsed,
             when=lambda experiment: experiment.params["load"] != 0,
         ),

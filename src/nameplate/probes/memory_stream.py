@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby
 
-from nameplate.probes import ByProbe, ParameterSweep, Probe, Ratio, ResolvedExperiment, elapsed, moved_bytes
+from nameplate.probes import ByProbe, ParameterSweep, Probe, Ratio, ResolvedExperiment, Scaled, elapsed, moved_bytes
 from nameplate.probes.shared.memory import ARRAYS, is_beyond_listed_caches, rated_bandwidth, remarks
 from nameplate.probes.shared.recorded import Recorded
 from nameplate.probes.shared.screen_line import CoreLine, ScreenLine, is_in_catalogue
@@ -17,10 +17,7 @@ from nameplate.records.run_record import Sample
 from nameplate.units import size_text
 
 _FUNCTIONS = {"copy": "Copy:", "scale": "Scale:", "add": "Add:", "triad": "Triad:"}
-
-
-def _bus_bytes(experiment: ResolvedExperiment, sample: Sample) -> float:
-    return sample.work.bytes * experiment.facts["bus_bytes_per_byte"]
+_BUS_BYTES = Scaled(moved_bytes, times_facts=("bus_bytes_per_byte",))
 
 
 def _reads_for_ownership(experiment: ResolvedExperiment) -> bool:
@@ -106,7 +103,7 @@ PROBE = Probe(
     title="Memory bandwidth",
     metrics=(
         Ratio("bandwidth", "B/s", "higher", moved_bytes, elapsed),
-        Ratio("bus_bandwidth", "B/s", "higher", _bus_bytes, elapsed, when=_reads_for_ownership),
+        Ratio("bus_bandwidth", "B/s", "higher", _BUS_BYTES, elapsed, when=_reads_for_ownership),
     ),
     is_always_computing=True,
     recorded=Recorded(

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from nameplate.probes import Metric, ParameterSweep, Probe, Ratio, ResolvedExperiment, elapsed, moved_bytes
+from nameplate.probes import Metric, ParameterSweep, Probe, Ratio, ResolvedExperiment, elapsed, moved_bytes, one
 from nameplate.probes.shared.memory import ARRAYS, is_beyond_caches, rated_bandwidth, remarks
 from nameplate.probes.shared.memory_kind import kind_of, mount_remarks
 from nameplate.probes.shared.node_times import times_of_nodes
@@ -37,10 +37,6 @@ def _mean_rank_seconds(_: ResolvedExperiment, sample: Sample) -> float:
 
 def _start_skew(_: ResolvedExperiment, sample: Sample) -> float:
     return max((node.start_skew_s for node in node_times(sample)), default=0.0)
-
-
-def _one(_: ResolvedExperiment, __: Sample) -> float:
-    return 1.0
 
 
 def _several_nodes(experiment: ResolvedExperiment) -> bool:
@@ -102,7 +98,7 @@ PROBE = Probe(
         Ratio("bandwidth", "B/s", "higher", _of_all_nodes, _rank_seconds),
         Ratio("job_bandwidth", "B/s", "higher", moved_bytes, elapsed, when=_several_nodes),
         Ratio("rank_sum_bandwidth", "B/s", "higher", _of_all_nodes, _mean_rank_seconds, is_detail=True),
-        Ratio("start_skew", "s", "lower", _start_skew, _one),
+        Ratio("start_skew", "s", "lower", _start_skew, one),
     ),
     recorded=Recorded(
         params=("op", "size", "threads", "repeats"), facts=(*ARRAYS, "ranks", "nodes", "bus_bytes_per_byte"),

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 from nameplate.probes import (
     ByProbe,
+    Counter,
+    Fact,
     Metric,
     ParameterChart,
     ParameterSweep,
@@ -13,8 +15,10 @@ from nameplate.probes import (
     Ratio,
     ResolvedExperiment,
     Scaled,
+    Sum,
     elapsed,
     moved_bytes,
+    one,
     operations,
 )
 from nameplate.probes.shared.grid import crossed, quantity_of
@@ -29,18 +33,12 @@ from nameplate.records.run_record import Sample
 
 LARGEST_DATAGRAM = 65507
 _TIME_UNDER_WAY = Scaled(elapsed, times=("connections",))
+_LOST = Counter("lost")
+_ASKED = Sum((operations, _LOST))
 
 
 def _is_unpaced(experiment: ResolvedExperiment) -> bool:
     return "rate" not in experiment.params
-
-
-def _lost(_: ResolvedExperiment, sample: Sample) -> float:
-    return sample.counters["lost"]
-
-
-def _asked(_: ResolvedExperiment, sample: Sample) -> float:
-    return sample.work.ops + sample.counters["lost"]
 
 
 def _is_udp(experiment: ResolvedExperiment) -> bool:
@@ -92,8 +90,8 @@ PROBE = Probe(
         Ratio("latency", "s", "lower", _TIME_UNDER_WAY, operations, when=_is_unpaced),
         Ratio("round_trips", "op/s", "higher", operations, elapsed),
         Ratio("bandwidth", "B/s", "higher", moved_bytes, elapsed),
-        Ratio("connect_time", "s", "lower", lambda experiment, _: experiment.facts["connect_s"], lambda _, __: 1.0),
-        Ratio("loss", "share", "lower", _lost, _asked, when=_is_udp),
+        Ratio("connect_time", "s", "lower", Fact("connect_s"), one),
+        Ratio("loss", "share", "lower", _LOST, _ASKED, when=_is_udp),
         *PERCENTILES,
     ),
     recorded=Recorded(

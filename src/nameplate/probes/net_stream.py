@@ -8,14 +8,17 @@ from collections.abc import Mapping, Sequence
 
 from nameplate.probes import (
     ByProbe,
+    Counter,
     Metric,
     ParameterChart,
     ParameterSweep,
     Probe,
     Ratio,
     ResolvedExperiment,
+    Sum,
     elapsed,
     moved_bytes,
+    one,
 )
 from nameplate.probes.shared.grid import Row, crossed, labels, quantity_of
 from nameplate.probes.shared.network import BITS, in_bits, network_use, notes_of, rated_link, way
@@ -39,38 +42,6 @@ def _is_udp(experiment: ResolvedExperiment) -> bool:
 
 def _is_both(experiment: ResolvedExperiment) -> bool:
     return experiment.params["direction"] == "both"
-
-
-def _lost(_: ResolvedExperiment, sample: Sample) -> float:
-    return sum(sample.counters[name] for name in _LOST)
-
-
-def _sent(_: ResolvedExperiment, sample: Sample) -> float:
-    return sample.counters["sent"]
-
-
-def _one(_: ResolvedExperiment, __: Sample) -> float:
-    return 1.0
-
-
-def _up(_: ResolvedExperiment, sample: Sample) -> float:
-    return sample.counters["up_bytes"]
-
-
-def _down(_: ResolvedExperiment, sample: Sample) -> float:
-    return sample.counters["down_bytes"]
-
-
-def _jitter(_: ResolvedExperiment, sample: Sample) -> float:
-    return sample.counters["jitter_s"]
-
-
-def _retransmits(_: ResolvedExperiment, sample: Sample) -> float:
-    return sample.counters["retransmits"]
-
-
-def _window(_: ResolvedExperiment, sample: Sample) -> float:
-    return sample.counters["window_bytes"]
 
 
 def _is_tcp(experiment: ResolvedExperiment) -> bool:
@@ -165,12 +136,12 @@ PROBE = Probe(
     title="Network bulk transfer",
     metrics=(
         Ratio("bandwidth", "B/s", "higher", moved_bytes, elapsed),
-        Ratio("bandwidth_up", "B/s", "higher", _up, elapsed, when=_is_both),
-        Ratio("bandwidth_down", "B/s", "higher", _down, elapsed, when=_is_both),
-        Ratio("loss", "share", "lower", _lost, _sent, when=_is_udp),
-        Ratio("jitter", "s", "lower", _jitter, _one, when=_is_udp, is_detail=True),
-        Ratio("retransmits", "", "lower", _retransmits, _one, when=_is_tcp, is_detail=True),
-        Ratio("congestion_window", "B", "higher", _window, _one, when=_is_tcp, is_detail=True),
+        Ratio("bandwidth_up", "B/s", "higher", Counter("up_bytes"), elapsed, when=_is_both),
+        Ratio("bandwidth_down", "B/s", "higher", Counter("down_bytes"), elapsed, when=_is_both),
+        Ratio("loss", "share", "lower", Sum(tuple(map(Counter, _LOST))), Counter("sent"), when=_is_udp),
+        Ratio("jitter", "s", "lower", Counter("jitter_s"), one, when=_is_udp, is_detail=True),
+        Ratio("retransmits", "", "lower", Counter("retransmits"), one, when=_is_tcp, is_detail=True),
+        Ratio("congestion_window", "B", "higher", Counter("window_bytes"), one, when=_is_tcp, is_detail=True),
     ),
     recorded=Recorded(
         params=("protocol", "direction", "block", "connections"),

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from nameplate.probes import Metric, ParameterSweep, Probe, Ratio, ResolvedExperiment
+from nameplate.probes import Metric, ParameterSweep, Probe, Ratio, ResolvedExperiment, repetitions
 from nameplate.probes.shared.recorded import Recorded
 from nameplate.records.result import Rated
 from nameplate.records.run_record import Sample
@@ -16,10 +16,6 @@ def _beyond_duration(experiment: ResolvedExperiment, sample: Sample) -> float:
     return sample.elapsed_s - float(experiment.params["duration"]) * sample.repetitions
 
 
-def _repetitions(_: ResolvedExperiment, sample: Sample) -> float:
-    return float(sample.repetitions)
-
-
 def _rated(metric: Metric, experiment: ResolvedExperiment, samples: Sequence[Sample]) -> Rated:
     return Rated(None, "an overhead is not specified")
 
@@ -27,7 +23,7 @@ def _rated(metric: Metric, experiment: ResolvedExperiment, samples: Sequence[Sam
 PROBE = Probe(
     name="null",
     title="Tool overhead",
-    metrics=(Ratio("overhead", "s", "lower", _beyond_duration, _repetitions),),
+    metrics=(Ratio("overhead", "s", "lower", _beyond_duration, repetitions),),
     recorded=Recorded(params=("duration",)),
     rated=_rated,
     full=(ParameterSweep({"duration": "0,100us"}, slice_s=0.2),),

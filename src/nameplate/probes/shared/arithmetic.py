@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
-from nameplate.probes import Metric, ResolvedExperiment
+from nameplate.probes import Counter, Fact, Metric, ResolvedExperiment
 from nameplate.probes.shared.ceilings import arithmetic_peak
 from nameplate.probes.shared.cpu_product import product_of
 from nameplate.probes.shared.recorded import Recorded
@@ -18,21 +18,11 @@ _BITS = {"fp64": 64, "fp32": 32}
 LOOP = Recorded(facts=_PORTS, counters=("burst_s",), divisors=(*_PORTS, "burst_s"))
 
 
-def burst_cycles(experiment: ResolvedExperiment, _: Sample) -> float:
-    """Return the core cycles in one burst of the clock chain, the experiment's fact ``burst_cycles``.
-
-    The chain is a loop of dependent operations whose time shows the clock. Every experiment of a probe that records
-    ``LOOP`` has the fact. The sample is not used.
-    """
-    return experiment.facts["burst_cycles"]
-
-
-def burst_s(_: ResolvedExperiment, sample: Sample) -> float:
-    """Return the seconds of one burst of the clock chain under the sample's load, its counter ``burst_s``.
-
-    It is the lower quartile of several bursts. Every sample of a probe that records ``LOOP`` has the counter.
-    """
-    return sample.counters["burst_s"]
+# The core cycles in one burst of the clock chain, a loop of dependent operations whose time shows the clock. Every
+# experiment of a probe that records ``LOOP`` has the fact.
+BURST_CYCLES = Fact("burst_cycles")
+# The seconds of one burst under the sample's load, the lower quartile of several.
+BURST_S = Counter("burst_s")
 
 
 def peak_by_ports(metric: Metric, experiment: ResolvedExperiment, samples: Sequence[Sample]) -> Rated:

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from nameplate.records.plan_record import Value
 from nameplate.records.run_record import Outcome, Sample
@@ -147,6 +147,8 @@ def problem_of_params(params: Mapping[str, Value]) -> str:
     return ""
 
 
+# Many records have the same parameters. The cache tells 1 from 1.0, which is no whole number.
+@lru_cache(maxsize=4096, typed=True)
 def _problem_of_param(name: str, value: Value) -> str:
     minimum = _MIN_VALUES.get(name)
     if minimum is None:

@@ -1,0 +1,81 @@
+"""Write metrics as formulas that nameplate-core computes: quotients of numbers in the records, and percentiles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from nameplate.probes import (
+    Counter,
+    Fact,
+    Metric,
+    Percentile,
+    Probe,
+    Ratio,
+    SampleQuantity,
+    Scaled,
+    Sum,
+    elapsed,
+    floating_point_operations,
+    moved_bytes,
+    one,
+    operations,
+    repetitions,
+)
+
+# Where a sample has these quantities.
+_PLACES: Mapping[Callable[..., float], list[str]] = {
+    elapsed: ["sample/elapsed_s"], moved_bytes: ["sample/work/bytes"], operations: ["sample/work/ops"],
+    floating_point_operations: ["sample/work/flops"], repetitions: ["sample/repetitions"], one: [],
+}  # fmt: skip
+
+
+class NoFormulaError(ValueError):
+    """A metric that nameplate-core cannot compute."""
+
+
+def formula_of(metric: Metric) -> dict[str, Any]:
+    """Return how nameplate-core computes a metric in one round.
+
+    A quotient has ``numerator`` and ``denominator``. Each is a list of products that are added. A product has
+    ``times``, the places in the records of numbers that are multiplied, and ``over``, those by which it is divided,
+    both in this order; a place is like ``sample/work/bytes`` or ``outcome/params/threads``. A percentile has ``share``.
+
+    Raises:
+        NoFormulaError: the metric is of another kind, or a quantity of it has no place.
+    """
+    if isinstance(metric, Percentile):
+        return {"share": metric.share}
+    if not isinstance(metric, Ratio):
+        raise NoFormulaError(f"{metric.name}: nameplate-core computes quotients and percentiles only")
+    return {"numerator": _products_of(metric.numerator), "denominator": _products_of(metric.denominator)}
+
+
+def formulas_of(probe: Probe) -> list[dict[str, Any]] | None:
+    """Return the formulas of all metrics of a probe, in their order; None if one of them has none."""
+    try:
+        return [formula_of(metric) for metric in probe.metrics]
+    except NoFormulaError:
+        return None
+
+
+def _products_of(quantity: SampleQuantity) -> list[dict[str, list[str]]]:
+    return [_product_of(each) for each in (quantity.of if isinstance(quantity, Sum) else (quantity,))]
+
+
+def _product_of(quantity: SampleQuantity) -> dict[str, list[str]]:
+    match quantity:
+        case Counter(name):
+            return {"times": [f"sample/counters/{name}"], "over": []}
+        case Fact(name):
+            return {"times": [f"outcome/facts/{name}"], "over": []}
+        case Scaled(of, times, over, facts):
+            scaled = _product_of(of)
+            factors = [f"outcome/facts/{name}" for name in facts] + [f"outcome/params/{name}" for name in times]
+            if scaled["over"] and factors:
+                raise NoFormulaError(f"{quantity}: nameplate-core divides after all products")
+            divisors = [f"outcome/params/{name}" for name in over]
+            return {"times": scaled["times"] + factors, "over": scaled["over"] + divisors}
+    if quantity not in _PLACES:
+        raise NoFormulaError(f"{quantity}: nameplate-core cannot compute it; use Counter, Fact, Scaled or Sum")
+    return {"times": _PLACES[quantity], "over": []}
