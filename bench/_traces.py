@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from nameplate.probes import probe_of
 from nameplate.records.run_record import Sample
-from nameplate.results.run_file import Measurement, read_run
+from nameplate.results.measurements import Measurement
+from nameplate.results.run_file import read_run
 
 FOLDER = Path(__file__).parent / "traces"
 PLAN = FOLDER / "trace.toml"

@@ -15,12 +15,15 @@ void RecordWriter::write(const nlohmann::json& record) {
 
 void RecordWriter::write_line(std::string line) const {
   line += '\n';
-  std::string_view rest = line;
-  while (!rest.empty()) {
-    const ssize_t written = ::write(descriptor_, rest.data(), rest.size());
+  write_text(line);
+}
+
+void RecordWriter::write_text(std::string_view text) const {
+  while (!text.empty()) {
+    const ssize_t written = ::write(descriptor_, text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) throw std::system_error(errno, std::generic_category(), "cannot write a record");
-    rest.remove_prefix(static_cast<std::size_t>(written));
+    text.remove_prefix(static_cast<std::size_t>(written));
   }
 }
 

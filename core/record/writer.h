@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 
 namespace nameplate {
 
@@ -32,6 +33,8 @@ class RecordWriter final : public RecordSink {
 
   // Writes a record that is already text, without its end of line. Throws as `write`.
   void write_line(std::string line) const;
+  // Writes text as it is. Throws as `write`.
+  void write_text(std::string_view text) const;
 
  private:
   int descriptor_;

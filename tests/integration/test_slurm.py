@@ -20,7 +20,8 @@ from hypothesis import strategies as st
 from nameplate.execution.launch import CORE_VARIABLE, launch_with, mpi_programs
 from nameplate.execution.srun import PMI_OF
 from nameplate.hostlist import compress, expand
-from nameplate.results.run_file import RunFile, read_run
+from nameplate.results.measurements import RunFile
+from nameplate.results.run_file import read_run
 from slurm_here import slurm_here
 
 DEADLINE_S = 120.0

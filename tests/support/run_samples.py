@@ -12,7 +12,7 @@ from nameplate.execution.core_process import OnRecord
 from nameplate.execution.session import Control, Session
 from nameplate.records.plan_record import Experiment, Limits, Plan
 from nameplate.records.run_record import SCHEMA, Clock, Ending, FileRecord, Header, Outcome, Run, Sample, Stop, Work
-from nameplate.results.run_file import Measurement, RunFile
+from nameplate.results.measurements import Measurement, RunFile
 
 FACTS = {
     "chains": 12.0, "lanes": 8.0, "burst_cycles": 30000.0, "operations_per_instruction": 16.0,

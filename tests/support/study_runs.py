@@ -15,7 +15,7 @@ from nameplate.records.plan_record import Experiment, Plan, Value
 from nameplate.records.result import Report
 from nameplate.records.run_record import Header, Histogram, Outcome, Reference, Run, Sample, Stop, Work
 from nameplate.records.study_record import StudyCell, StudyTable
-from nameplate.results.run_file import Measurement, RunFile
+from nameplate.results.measurements import Measurement, RunFile
 from nameplate.results.summarise import summarise
 from nameplate.units import parse_size
 from run_samples import header

@@ -30,7 +30,8 @@ from nameplate.records.result import Report
 from nameplate.records.run_record import SCHEMA, Reference, Run, check_moment
 from nameplate.records.run_writer import RunWriter
 from nameplate.results.digest import code_fingerprint, digest_of_report
-from nameplate.results.run_file import RunFile, append_digest, read_run
+from nameplate.results.measurements import RunFile
+from nameplate.results.run_file import append_digest, read_run
 from nameplate.results.summarise import headline, summarise
 from nameplate.units import MAX_COUNT
 

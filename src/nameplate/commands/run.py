@@ -65,7 +65,8 @@ from nameplate.report.optional_packages import check_report_packages
 from nameplate.report.terminal.progress import make_progress
 from nameplate.report.terminal.run import print_report
 from nameplate.results.cached_report import keep_report
-from nameplate.results.run_file import RunFile, read_run
+from nameplate.results.measurements import RunFile
+from nameplate.results.run_file import read_run
 from nameplate.streams import has_reader
 
 HIGH_PRIORITY = -20

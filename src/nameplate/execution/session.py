@@ -31,7 +31,7 @@ from nameplate.probes.shared.job import nodes_of
 from nameplate.records.plan_record import Experiment, Plan
 from nameplate.records.run_record import FileRecord, Header, Outcome, Sample, Stop
 from nameplate.results.duplicates import DUPLICATE, ResolvedKey, resolved_key
-from nameplate.results.run_file import Measurement
+from nameplate.results.measurements import Measurement
 from nameplate.statistics.stats import relative_half_width
 
 # The number of rounds of a curve's sparse points before dense points are chosen for the first time.

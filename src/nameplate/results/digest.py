@@ -17,7 +17,7 @@ from nameplate.probes.shared.job import nodes_of
 from nameplate.records.machine_record import Machine
 from nameplate.records.result import Nodes, Report
 from nameplate.records.run_record import Digest, MetricKey, MetricValue, Run
-from nameplate.results.run_file import RunFile
+from nameplate.results.measurements import RunFile
 from nameplate.results.summarise import Headline, headlines, nodes_in
 
 _CODE = {".py", ".toml", ".csv"}

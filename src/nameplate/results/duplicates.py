@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from nameplate.records.plan_record import Experiment, Value, Variant
 from nameplate.records.run_record import Outcome
-from nameplate.results.run_file import Measurement
+from nameplate.results.measurements import Measurement
 
 # The reason in ``Stop`` of an experiment that is the same as another one of the plan.
 DUPLICATE = "duplicate"

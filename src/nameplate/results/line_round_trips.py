@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from nameplate.records.result import Result
-from nameplate.results.run_file import Measurement
+from nameplate.results.measurements import Measurement
 
 # A fact of the outcome, or a counter of its samples, which all have the same value in a round.
 LINE_ROUND_TRIP = "line_round_trip_s"

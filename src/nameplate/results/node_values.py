@@ -13,7 +13,7 @@ from nameplate.records.machine_record import Machine
 from nameplate.records.plan_record import Experiment
 from nameplate.records.result import NodeMetric, Nodes
 from nameplate.records.run_record import Outcome
-from nameplate.results.run_file import Measurement, RunFile
+from nameplate.results.measurements import Measurement, RunFile
 from nameplate.statistics.outlier_nodes import Floats, Judgement, NodeValues, judge
 
 # Enough to tell nodes apart; it makes a file of ten thousand nodes a third smaller.

@@ -14,10 +14,10 @@ from nameplate.probes import probe_of
 from nameplate.probes.shared.job import nodes_of
 from nameplate.probes.shared.recorded import problem_of_params
 from nameplate.records.machine_record import Machine
-from nameplate.records.run_record import Digest, FileRecord, Outcome, Run, Sample
+from nameplate.records.run_record import Outcome, Record, Run, Sample
 
 
-def problem_of_record(record: FileRecord | Digest) -> str:
+def problem_of_record(record: Record) -> str:
     """Return what is wrong with a record, without regard to other records; "" if nothing is.
 
     Only a record of type 'run' is checked (see ``problem_of_run``). Any other record gives "".

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import os
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from io import BytesIO
 from itertools import chain
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, TypeAlias
 
 import msgspec
 from msgspec.structs import replace
@@ -20,22 +20,10 @@ from nameplate.control_characters import clean_json
 from nameplate.errors import FileError, ReadError
 from nameplate.records.inputs import open_input
 from nameplate.records.machine_record import Machine
-from nameplate.records.plan_record import Value
-from nameplate.records.run_record import (
-    SCHEMA,
-    Digest,
-    FileRecord,
-    Header,
-    Outcome,
-    Reference,
-    Run,
-    Sample,
-    Stop,
-    check_moment,
-)
+from nameplate.records.run_record import SCHEMA, Digest, FileRecord, Header, Run, check_moment
 from nameplate.records.run_writer import RunWriter
-from nameplate.results.earlier_versions import completed_plan, missing_params
-from nameplate.results.record_checks import problem_of_node, problem_of_outcome, problem_of_record, problem_of_samples
+from nameplate.results.measurements import AnyRecord, Assembler, Block, RunFile
+from nameplate.results.record_checks import problem_of_record
 
 # Room for all pairs of two thousand nodes.
 _MAX_LINE_BYTES = 64 << 20
@@ -47,48 +35,10 @@ _DIGEST = _BEGIN + b'"figures"'
 # A second record of type 'run' is an error, and a digest is skipped.
 _DECODED_ALONE = {Run, Digest}
 
-_decoder = msgspec.json.Decoder(FileRecord | Digest)
+_Decoder: TypeAlias = msgspec.json.Decoder[AnyRecord]
+_decoder: _Decoder = msgspec.json.Decoder(FileRecord | Digest)
+_round_decoder: _Decoder = msgspec.json.Decoder(AnyRecord)
 _digest_decoder = msgspec.json.Decoder(Digest)
-
-
-class Measurement(msgspec.Struct, frozen=True):
-    """One experiment in one round: its outcome and its samples.
-
-    ``samples`` are in the order of the file. The list is empty if the experiment ended before its first sample. If each
-    node of a job ran the experiment on its own, ``of_nodes`` has the outcome of each node by its index in the job's
-    list of nodes, and ``outcome`` is that of all nodes together. Otherwise ``of_nodes`` is empty.
-    """
-
-    outcome: Outcome
-    samples: list[Sample]
-    of_nodes: dict[int, Outcome] = {}
-
-
-class RunFile(msgspec.Struct, frozen=True):
-    """The content of a run file, without its digest.
-
-    ``path`` is the file as the caller named it. ``headers`` has one record for each process of nameplate-core, so a
-    round has several if its process was restarted. ``measurements`` has one entry for each experiment in each round.
-    All lists are in the order of the file. ``stop`` is None if the file does not end with a record of type 'stop',
-    because the run was killed or is still running. ``lost`` is the number of samples that are left out, because no
-    outcome of their experiment and round follows them. ``whole_bytes`` is the size of the file up to the end of its
-    last complete record that is not a digest. ``references`` are the values that reference tools measured before the
-    first round.
-    """
-
-    path: str
-    run: Run
-    headers: list[Header]
-    measurements: list[Measurement]
-    stop: Stop | None
-    lost: int
-    whole_bytes: int
-    references: list[Reference] = []
-
-    @property
-    def machine(self) -> Machine | None:
-        """Return the machine that the first header describes; None if the run ended before its first header."""
-        return self.headers[0].machine if self.headers else None
 
 
 def read_run(path: Path) -> RunFile:
@@ -106,6 +56,31 @@ def read_run(path: Path) -> RunFile:
             return _assemble(path, file)
     except OSError as error:
         raise ReadError(f"cannot read {path}: {error.strerror}") from None
+
+
+def read_round_values(path: Path, text: bytes) -> RunFile:
+    """Return the content of a run file from what ``nameplate-core round-values`` printed for it.
+
+    ``path`` only names the file. Where ``text`` has the values of a round, its measurement has ``values``, and no
+    samples. The numbers of its samples are checked by their lowest and highest ones. ``whole_bytes`` counts the bytes
+    of ``text``.
+
+    Raises:
+        FileError: ``text`` is not that of a valid run file, or has a line that ``read_run`` decodes on its own. The
+            message does not help a user, since it counts the lines of ``text``.
+    """
+    first, _, others = text.partition(b"\n")
+    begin = len(first) + 1
+    if not _is_whole(path, 1, text[:begin]):
+        raise FileError(f"{path} is empty: this is not a run file")
+    assembler = Assembler(path)
+    assembler.add(Block(1, begin, [_decode(path, 1, first)]))
+    if others:
+        records = _decode_lines(others, _round_decoder)
+        if not records:
+            raise FileError(f"{path}: its lines cannot be decoded together")
+        assembler.add(Block(2, len(text), records))
+    return assembler.result()
 
 
 def read_digest(path: Path, by: str) -> Digest | None:
@@ -204,15 +179,7 @@ def read_beginning(path: Path) -> tuple[Run, Machine | None]:
     return run, None
 
 
-class _Block(NamedTuple):
-    """Records in neighbouring lines: the number of the first line, the offset of the end of the last, the records."""
-
-    number: int
-    end: int
-    records: Sequence[FileRecord | Digest]
-
-
-def _blocks(path: Path, file: IO[bytes]) -> Iterator[_Block]:
+def _blocks(path: Path, file: IO[bytes]) -> Iterator[Block]:
     """Yield the checked records. A last line without a newline, which a kill leaves behind, is ignored.
 
     A large block of lines is decoded at once if nothing in it needs a closer look, otherwise line by line.
@@ -221,12 +188,12 @@ def _blocks(path: Path, file: IO[bytes]) -> Iterator[_Block]:
     while True:
         if number > 1 and offset >= single_until:
             lines = _next_lines(file)
-            records = _decode_lines(lines)
+            records = _decode_lines(lines, _decoder)
             single_until = offset + len(lines)
             file.seek(single_until if records else offset)
             if records:
                 offset = single_until
-                yield _Block(number, offset, records)
+                yield Block(number, offset, records)
                 number += len(records)
                 continue
         line = file.readline(_MAX_LINE_BYTES + 1)
@@ -235,7 +202,7 @@ def _blocks(path: Path, file: IO[bytes]) -> Iterator[_Block]:
             single_until = offset + _CHUNK  # so that many digests are not each read with what follows
         elif _is_whole(path, number, line):
             offset += len(line)
-            yield _Block(number, offset, [_decode(path, number, line)])
+            yield Block(number, offset, [_decode(path, number, line)])
         else:
             return
         number += 1
@@ -264,11 +231,11 @@ def _is_whole(path: Path, number: int, line: bytes) -> bool:
     return True
 
 
-def _decode_lines(lines: bytes) -> list[FileRecord | Digest]:
+def _decode_lines(lines: bytes, decoder: _Decoder) -> list[AnyRecord]:
     """Return the records of lines; none if there is no line, or if a line must be decoded on its own."""
     try:
         # Characters that clean_json replaces are found in the lines together, too, but it takes a single document.
-        records = _decoder.decode_lines(lines) if clean_json(lines) is lines else []
+        records = decoder.decode_lines(lines) if clean_json(lines) is lines else []
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return []
     begins = [line[: len(_BEGIN)] for line in BytesIO(lines)]
@@ -276,10 +243,10 @@ def _decode_lines(lines: bytes) -> list[FileRecord | Digest]:
     return records if has_one_each and _DECODED_ALONE.isdisjoint(map(type, records)) else []
 
 
-def _decode(path: Path, number: int, line: bytes) -> FileRecord | Digest:
+def _decode(path: Path, number: int, line: bytes) -> AnyRecord:
     """Return a line as a valid record without control characters. Raises FileError if it is none."""
     try:
-        record: FileRecord | Digest = _decoder.decode(clean_json(line))
+        record = _decoder.decode(clean_json(line))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise FileError(f"{path}: line {number} is not a nameplate record: {error}") from None
     if problem := problem_of_record(record):
@@ -313,103 +280,8 @@ def _check_first(path: Path, line: bytes) -> None:
         raise FileError(f"{path}: line 1 has schema {first.schema}, but this nameplate reads {SCHEMA}: {advice}")
 
 
-class _Assembler:
-    """Groups the records of a run file. Samples belong to the outcome that follows them; all others are lost."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._run: Run | None = None
-        self._stop: Stop | None = None
-        self._headers: list[Header] = []
-        self._measurements: list[Measurement] = []
-        self._pending: list[tuple[int, Sample]] = []
-        self._of_nodes: dict[int, Outcome] = {}
-        self._references: list[Reference] = []
-        self._missing: dict[str, Mapping[str, Value]] = {}
-        self._lost = 0
-        self._whole_bytes = 0
-
-    def add(self, block: _Block) -> None:
-        for line, record in enumerate(block.records, start=block.number):
-            if isinstance(record, Sample):  # nearly all are
-                self._stop = None
-                self._pending.append((line, record))
-            elif not isinstance(record, Digest):  # another program may write it in a form that is not skipped above
-                self._stop = record if isinstance(record, Stop) else None
-                self._add(line, record)
-        if not isinstance(block.records[-1], Digest):
-            self._whole_bytes = block.end
-
-    def _add(self, line: int, record: FileRecord) -> None:
-        match record:
-            case Run():
-                if self._run is not None:
-                    raise FileError(
-                        f"{self._path}: has two records of type 'run', as if two run files were joined: split them"
-                    )
-                self._run = record
-            case Reference():
-                self._references.append(record)
-            case Outcome(node=int(node)):
-                outcome = self._completed(record)
-                self._check(line, problem_of_node(self._machine, outcome))
-                self._of_nodes[node] = outcome
-            case Outcome():
-                self._take(line, self._completed(record))
-            case Header():
-                self._headers.append(record)
-                self._drop_pending()
-
-    @property
-    def _machine(self) -> Machine | None:
-        return self._headers[0].machine if self._headers else None
-
-    def _check(self, line: int, problem: str) -> None:
-        if problem:
-            raise FileError(f"{self._path}: line {line}: {problem}")
-
-    def _completed(self, outcome: Outcome) -> Outcome:
-        """Return an outcome with the parameters that its version of nameplate did not have yet."""
-        if outcome.ending != "ok":  # it may lack any parameter
-            return outcome
-        if missing := missing_params(outcome.probe, outcome.params):
-            self._missing[outcome.id] = missing
-            outcome = replace(outcome, params={**outcome.params, **missing})
-        return outcome
-
-    def _take(self, line: int, outcome: Outcome) -> None:
-        own = [
-            (number, sample)
-            for number, sample in self._pending
-            if (sample.id, sample.round) == (outcome.id, outcome.round)
-        ]
-        samples = [sample for _, sample in own]
-        if own and outcome.ending == "ok":
-            self._check(line, problem_of_outcome(self._machine, outcome))
-            if found := problem_of_samples(self._machine, outcome, samples):
-                self._check(own[found.place][0], found.problem)
-        self._lost += len(self._pending) - len(own)
-        self._pending = []
-        self._measurements.append(Measurement(outcome, samples, self._of_nodes))
-        self._of_nodes = {}
-
-    def _drop_pending(self) -> None:
-        self._lost += len(self._pending)
-        self._pending = []
-        self._of_nodes = {}
-
-    def result(self) -> RunFile:
-        if self._run is None:
-            raise FileError(f"{self._path} is empty: this is not a run file")
-        self._drop_pending()
-        return RunFile(
-            str(self._path), completed_plan(self._run, self._missing), self._headers, self._measurements, self._stop,
-            self._lost, self._whole_bytes, self._references,
-        )  # fmt: skip
-
-
 def _assemble(path: Path, file: IO[bytes]) -> RunFile:
-    assembler = _Assembler(path)
+    assembler = Assembler(path)
     for block in _blocks(path, file):
         assembler.add(block)
     return assembler.result()

@@ -24,8 +24,8 @@ from nameplate.records.study_record import Study
 from nameplate.results.capable_values import CapableValues, Round, capable_values
 from nameplate.results.duplicates import duplicates
 from nameplate.results.line_round_trips import line_evidence, round_trip_s
+from nameplate.results.measurements import Measurement, RunFile
 from nameplate.results.reference_tools import reference_table
-from nameplate.results.run_file import Measurement, RunFile
 from nameplate.results.studies import StudyRun, make_study
 from nameplate.statistics.capability import Capability, capability
 from nameplate.statistics.stats import histogram_percentile_s, median, median_interval, reached_by
@@ -159,7 +159,10 @@ def headlines(file: RunFile) -> Iterator[Headline]:
     ``summarise``: the median of the rounds, and (low, high) or None with fewer than six rounds. It takes less time than
     ``summarise``, since nothing else is computed. Nothing is yielded for an experiment without samples, with a round
     that did not end with "ok", or of a probe that this version does not know, and nothing at all for a file without a
-    header.
+    header. ``file`` may be from ``read_round_values``.
+
+    Raises:
+        ValueError: a value from ``read_round_values`` cannot be computed, or is of another probe than the plan says.
     """
     machine = file.machine
     by_id = _whole_rounds(file)
@@ -169,11 +172,46 @@ def headlines(file: RunFile) -> Iterator[Headline]:
         with_samples = _with_samples(by_id[experiment.id])
         if probe is None or machine is None or not with_samples or experiment.id in same:
             continue
-        for metric, rounds in _known_metrics(probe, with_samples, machine):
-            values = _round_values(metric, rounds, machine)
+        if any(own.values is not None and own.outcome.probe != probe.name for own in with_samples):
+            raise ValueError(f"'{experiment.id}' has values of another probe than {probe.name}")
+        resolved = [_resolved(measurement.outcome, machine) for measurement in with_samples]
+        for place, metric in enumerate(probe.metrics):
+            rounds = _valued_rounds(place, metric, resolved, with_samples)
+            if not rounds:
+                continue
+            values = [value for _, value in rounds]
             interval = median_interval(values)
-            key = _key(probe, metric, rounds[-1].outcome)
+            key = _key(probe, metric, rounds[-1][0])
             yield experiment.id, key, median(values), (interval.low, interval.high) if interval else None
+
+
+def _valued_rounds(
+    place: int, metric: Metric, resolved: Sequence[ResolvedExperiment], measurements: Sequence[Measurement]
+) -> list[tuple[Outcome, float]]:
+    """Return the outcome and the value of each round that a metric has; none if it is unknown.
+
+    ``place`` is that of the metric in its probe, and ``resolved`` the experiment in each round.
+    """
+    if not metric.when(resolved[-1]):
+        return []
+    rounds = [
+        (measurement.outcome, value)
+        for own, measurement in zip(resolved, measurements, strict=True)
+        if (value := _round_value(place, metric, own, resolved[-1], measurement)) is not None
+    ]
+    return rounds if metric.may_lack_rounds or len(rounds) == len(measurements) else []
+
+
+def _round_value(
+    place: int, metric: Metric, own: ResolvedExperiment, last: ResolvedExperiment, measurement: Measurement
+) -> float | None:
+    if measurement.values is not None:
+        value = measurement.values[place]
+        if value is False:
+            raise ValueError(f"{metric.name} of '{measurement.outcome.id}' cannot be computed")
+        return value
+    is_known = metric.is_known(last, measurement.samples)
+    return metric.of_round(own, measurement.samples) if is_known else None
 
 
 def nodes_in(file: RunFile) -> Nodes | None:
@@ -182,7 +220,7 @@ def nodes_in(file: RunFile) -> Nodes | None:
     The result is None if the file has no header, if the job is missing or has fewer than two nodes, or if no metric has
     values by node. ``judged_nodes`` says which metrics are left out.
     """
-    return _nodes(file, _whole_rounds(file))
+    return _nodes(file, _whole_rounds(file)) if len(nodes_of(file.machine)) > 1 else None
 
 
 def _nodes(file: RunFile, by_id: dict[str, list[Measurement]]) -> Nodes | None:
@@ -282,10 +320,10 @@ def _worst(measurements: Sequence[Measurement]) -> Outcome:
 
 
 def _with_samples(measurements: Sequence[Measurement]) -> list[Measurement]:
-    """Return the measurements with samples; none if the outcome of any measurement is not ok."""
-    if not measurements or _worst(measurements).ending != "ok":
+    """Return the measurements with samples, or with values of them; none if the outcome of any is not ok."""
+    if any(measurement.outcome.ending != "ok" for measurement in measurements):
         return []
-    return [measurement for measurement in measurements if measurement.samples]
+    return [measurement for measurement in measurements if measurement.samples or measurement.values is not None]
 
 
 def _known_metrics(

@@ -12,7 +12,7 @@ from nameplate.errors import CoreDied, CoreHung, FileError
 from nameplate.planning.budget import MIN_SLICE_S
 from nameplate.records.plan_record import Plan
 from nameplate.records.run_record import Outcome, Sample
-from nameplate.results.run_file import Measurement
+from nameplate.results.measurements import Measurement
 from run_samples import FakeCores, outcome, plan, sample
 
 

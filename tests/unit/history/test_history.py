@@ -133,14 +133,15 @@ def test_each_run_is_shown_next_to_the_usual_value(folder: Path) -> None:
 
 @pytest.fixture
 def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Record the names of the run files that are read."""
+    """Record the names of the run files whose records are read."""
     seen: list[str] = []
+    of_records = update._of_records
 
-    def reading(path: Path) -> Any:
+    def reading(path: Path, text: bytes | None) -> Any:
         seen.append(path.name)
-        return read_run(path)
+        return of_records(path, text)
 
-    monkeypatch.setattr(update, "read_run", reading)
+    monkeypatch.setattr(update, "_of_records", reading)
     return seen
 
 

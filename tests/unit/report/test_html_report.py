@@ -33,7 +33,7 @@ from nameplate.report.remarks import remarks
 from nameplate.report.repeat_commands import repeat_command
 from nameplate.report.terminal.run import MAX_EXPERIMENTS
 from nameplate.report.verdict import judged_by, verdict
-from nameplate.results.run_file import RunFile
+from nameplate.results.measurements import RunFile
 from nameplate.results.summarise import summarise
 from report_samples import (
     block_results,

@@ -13,7 +13,8 @@ from nameplate.report.exports.json import export
 from nameplate.results import cached_report
 from nameplate.results.cached_report import keep_report, report_of
 from nameplate.results.digest import code_fingerprint
-from nameplate.results.run_file import RunFile, read_run
+from nameplate.results.measurements import RunFile
+from nameplate.results.run_file import read_run
 from nameplate.results.summarise import summarise
 from recorded_runs import RUNS, recorded_file
 

@@ -13,7 +13,7 @@ from machines import machine_with
 from nameplate.records.result import Report, Result
 from nameplate.records.run_record import Ending, Sample, Stop
 from nameplate.results.line_round_trips import LINE_ROUND_TRIP, line_round_trips
-from nameplate.results.run_file import Measurement, RunFile
+from nameplate.results.measurements import Measurement, RunFile
 from nameplate.results.summarise import headlines, summarise
 from run_samples import FACTS, header, outcome, plan, run, sample
 

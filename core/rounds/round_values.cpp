@@ -1,0 +1,175 @@
+#include "rounds/round_values.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "machine/descriptor.h"
+#include "probe/error.h"
+
+namespace nameplate {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr std::string_view kSample = R"({"type":"sample",)";
+constexpr std::string_view kOutcome = R"({"type":"outcome",)";
+constexpr std::string_view kHeader = R"({"type":"header",)";
+constexpr std::string_view kDigest = R"({"type":"figures",)";
+
+std::string_view without_newline(std::string_view line) { return line.substr(0, line.size() - 1); }
+
+// Writes a value of a metric; one that cannot be computed as false.
+std::string text_of(std::optional<double> value) {
+  if (!value) return "null";
+  return std::isfinite(*value) ? fmt::format("{}", *value) : "false";
+}
+
+class Replacement {
+ public:
+  // Appends to `result`.
+  Replacement(const FormulasByProbe& formulas, std::string& result) : formulas_(formulas), result_(result) {}
+
+  void add(std::string_view line) {
+    if (line.starts_with(kSample)) {
+      take_sample(line);
+      return;
+    }
+    const bool is_outcome = line.starts_with(kOutcome);
+    if (!is_outcome || !replace_samples(line)) result_ += pending_;
+    pending_ = {};
+    // Another line may be a sample in another form, which belongs to the same outcome.
+    is_complete_ = is_outcome || line.starts_with(kHeader);
+    if (!line.starts_with(kDigest)) result_ += line;
+  }
+
+  void end() { result_ += pending_; }
+
+ private:
+  void take_sample(std::string_view line) {
+    if (pending_.empty()) {
+      // A node's samples, and samples with nodes, are judged together with the machine.
+      has_columns_ = line.find(R"("node)") == std::string_view::npos && samples_.begin(line);
+      pending_ = line;
+      return;
+    }
+    has_columns_ = has_columns_ && samples_.add(line);
+    pending_ = {pending_.data(), pending_.size() + line.size()};
+  }
+
+  // Returns false if the samples before an outcome are kept.
+  bool replace_samples(std::string_view line) {
+    if (pending_.empty() || !has_columns_ || !is_complete_ || !cut(line, outcome_)) return false;
+    const auto formulas = formulas_.find(outcome_.text_of("probe"));
+    if (formulas == formulas_.end() || !belong_together() || !samples_.read() || !are_of_one_round()) return false;
+    append(values_of(formulas->second, samples_, outcome_));
+    return true;
+  }
+
+  bool belong_together() const { return outcome_.text_of("ending") == "ok" && outcome_.text_of("id") == samples_.id(); }
+
+  bool are_of_one_round() const {
+    const auto round = outcome_.number_at({.parent = {}, .key = "round"});
+    const auto rounds = samples_.column({.parent = {}, .key = "round"});
+    return round && !rounds.empty() && std::ranges::all_of(rounds, [&round](double each) { return each == *round; });
+  }
+
+  void append(const std::vector<std::optional<double>>& values) {
+    result_ += R"({"type":"values","lowest":)";
+    result_ += without_newline(samples_.lowest());
+    result_ += R"(,"highest":)";
+    result_ += without_newline(samples_.highest());
+    result_ += R"(,"values":)";
+    char separator = '[';
+    for (const auto& value : values) {
+      result_ += separator + text_of(value);
+      separator = ',';
+    }
+    result_ += "]}\n";
+  }
+
+  const FormulasByProbe& formulas_;
+  std::string& result_;
+  std::string_view pending_;  // the samples since the last other line
+  bool has_columns_ = false;
+  bool is_complete_ = true;  // they are all since the last outcome or header
+  SampleColumns samples_;
+  JsonLine outcome_;
+};
+
+// Reads a regular file of at most 1 GiB; returns false if this is impossible. The memory of `content` is reused.
+bool read_file(const std::string& path, std::string& content) {
+  constexpr off_t kMaxSize = off_t{1} << 30;
+  // Opening a pipe must not wait for its writer.
+  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // NOLINT(*-vararg)
+  struct stat status {};
+  if (!file.is_open() || fstat(file.number(), &status) != 0) return false;
+  if (!S_ISREG(status.st_mode) || status.st_size > kMaxSize) return false;
+  content.resize(static_cast<std::size_t>(status.st_size));
+  std::size_t size = 0;
+  while (size < content.size()) {
+    const ssize_t got = read(file.number(), content.data() + size, content.size() - size);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return false;
+    if (got == 0) break;
+    size += static_cast<std::size_t>(got);
+  }
+  content.resize(size);
+  return true;
+}
+
+FormulasByProbe formulas_from(const json& text) {
+  FormulasByProbe result;
+  for (const auto& [probe, formulas] : text.items()) {
+    for (const json& formula : formulas) result[probe].push_back(formula_from(formula));
+  }
+  return result;
+}
+
+}  // namespace
+
+void append_with_round_values(std::string_view text, const FormulasByProbe& formulas, std::string& result) {
+  Replacement replacement(formulas, result);
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    if (end == std::string_view::npos) break;
+    replacement.add(text.substr(0, end + 1));
+    text.remove_prefix(end + 1);
+  }
+  replacement.end();
+  result += text;
+}
+
+void print_round_values(const std::string& request, const RecordWriter& writer) {
+  FormulasByProbe formulas;
+  std::vector<std::string> files;
+  try {
+    const json parsed = json::parse(request);
+    formulas = formulas_from(parsed.at("formulas"));
+    files = parsed.at("files").get<std::vector<std::string>>();
+  } catch (const json::exception& error) {
+    fail(std::string("not a request for the values of rounds: ") + error.what());
+  }
+  std::string content;
+  std::string text;
+  for (const std::string& path : files) {
+    text.clear();
+    if (!read_file(path, content)) {
+      writer.write_line("-1");
+      continue;
+    }
+    append_with_round_values(content, formulas, text);
+    writer.write_line(std::to_string(text.size()));
+    writer.write_text(text);
+  }
+}
+
+}  // namespace nameplate

@@ -1,0 +1,116 @@
+#include "rounds/round_values.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace nameplate {
+namespace {
+
+using nlohmann::json;
+
+json product(const std::vector<std::string>& times, const std::vector<std::string>& over = {}) {
+  return json::array({{{"times", times}, {"over", over}}});
+}
+
+// The time of an operation of each of several chains.
+const json kQuotient = {{"numerator", product({"sample/elapsed_s", "outcome/params/depth"})},
+                        {"denominator", product({"sample/work/ops"}, {"outcome/params/chains"})}};
+
+std::string sample(double elapsed_s, int ops, const std::string& more = "") {
+  return fmt::format(R"({{"type":"sample","round":1,"id":"x","elapsed_s":{:.3f},"work":{{"ops":{}}}{}}})"
+                     "\n",
+                     elapsed_s, ops, more);
+}
+
+std::string outcome(const std::string& ending = "ok", const std::string& id = "x", int round = 1) {
+  return fmt::format(
+      R"({{"type":"outcome","round":{},"id":"{}","probe":"p","ending":"{}","params":{{"depth":3,"chains":2}}}})"
+      "\n",
+      round, id, ending);
+}
+
+std::string with_values(const std::string& text, const std::vector<json>& formulas) {
+  FormulasByProbe by_probe;
+  for (const json& formula : formulas) by_probe["p"].push_back(formula_from(formula));
+  std::string result;
+  append_with_round_values(text, by_probe, result);
+  return result;
+}
+
+json values(const std::string& text, const std::vector<json>& formulas) {
+  const std::string result = with_values(text, formulas);
+  return json::parse(result.substr(0, result.find('\n'))).at("values");
+}
+
+TEST(RoundValues, TheMedianQuotientTakesThePlaceOfTheSamples) {
+  const std::string header = "{\"type\":\"header\",\"schema\":1}\n";
+  const std::string text = header + sample(1, 10) + sample(4, 10) + sample(2, 10) + outcome();
+  const std::string expected = header + R"({"type":"values","lowest":)" + sample(1, 10);
+  EXPECT_EQ(with_values(text, {kQuotient}), expected.substr(0, expected.size() - 1) + R"(,"highest":)" +
+                                                sample(4, 10).substr(0, sample(4, 10).size() - 1) +
+                                                R"(,"values":[1.2]})" + "\n" + outcome());
+}
+
+TEST(RoundValues, SamplesWithoutDivisorAreLeftOut) {
+  EXPECT_EQ(values(sample(1, 0) + sample(2, 10) + outcome(), {kQuotient}), json::array({1.2}));
+  EXPECT_EQ(values(sample(1, 0) + outcome(), {kQuotient}), json::array({nullptr}));
+}
+
+TEST(RoundValues, AMetricWithoutItsPlaceCannotBeComputed) {
+  const json missing = {{"numerator", product({"sample/counters/lost"})}, {"denominator", product({})}};
+  const json no_param = {{"numerator", product({"outcome/params/threads"})}, {"denominator", product({})}};
+  EXPECT_EQ(values(sample(1, 10) + outcome(), {missing, kQuotient, no_param}), json::array({false, 0.6, false}));
+}
+
+TEST(RoundValues, AValueBeyondTheRangeCannotBeComputed) {
+  const json huge = {{"numerator", product({"outcome/params/depth"}, {"sample/work/ops"})},
+                     {"denominator", product({})}};
+  EXPECT_EQ(values(sample(1, 0) + outcome(), {huge}), json::array({false}));
+}
+
+TEST(RoundValues, ASumAddsItsProducts) {
+  json both = product({"sample/work/ops"});
+  both.push_back(product({"outcome/params/chains"})[0]);
+  EXPECT_EQ(values(sample(1, 10) + outcome(), {{{"numerator", both}, {"denominator", product({})}}}),
+            json::array({12}));
+}
+
+TEST(RoundValues, APercentileIsOfAllOperationsOfTheRound) {
+  const std::string text = sample(1, 1, R"(,"histogram":{"lower_ns":[1000,100],"count":[5,5]})") +
+                           sample(1, 1, R"(,"histogram":{"lower_ns":[1000],"count":[15]})") + outcome();
+  // 1000 ns begin a bucket of 2 ns; above the 90th percentile are fewer than ten operations.
+  EXPECT_EQ(values(text, {{{"share", 0.5}}, {{"share", 0.9}}, {{"share", 1.0}}}),
+            json::array({1000.5e-9, nullptr, 1000.5e-9}));
+  EXPECT_EQ(values(sample(1, 1) + outcome(), {{{"share", 0.5}}}), json::array({nullptr}));
+}
+
+TEST(RoundValues, AnythingUnusualIsKept) {
+  const std::string other = R"({"type":"sample","round":2,"id":"x","elapsed_s":1.000,"work":{"ops":10}})"
+                            "\n";
+  for (const std::string& text :
+       {sample(1, 10) + outcome("failed"), sample(1, 10) + outcome("ok", "y"), sample(1, 10) + outcome("ok", "x", 2),
+        sample(1, 10) + sample(1, 10, R"(,"more":1)") + outcome(), sample(1, 10) + "{}\n" + outcome(),
+        "{}\n" + sample(1, 10) + outcome(), sample(1, 10, R"(,"node":0)") + outcome(),
+        sample(1, 10, R"(,"text":"\n")") + outcome(), sample(1, 10) + other + outcome(), sample(1, 10), outcome(),
+        std::string("no newline"), std::string("\n\n"), std::string()}) {
+    EXPECT_EQ(with_values(text, {kQuotient}), text);
+  }
+  const std::string text = sample(1, 10) + outcome();
+  std::string result;
+  append_with_round_values(text, {}, result);
+  EXPECT_EQ(result, text);
+}
+
+TEST(RoundValues, DigestsAreLeftOut) {
+  EXPECT_EQ(with_values(outcome() +
+                            R"({"type":"figures","by":"x"})"
+                            "\n" +
+                            outcome(),
+                        {kQuotient}),
+            outcome() + outcome());
+}
+
+}  // namespace
+}  // namespace nameplate
