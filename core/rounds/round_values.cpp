@@ -25,6 +25,8 @@ constexpr std::string_view kOutcome = R"({"type":"outcome",)";
 constexpr std::string_view kHeader = R"({"type":"header",)";
 constexpr std::string_view kDigest = R"({"type":"figures",)";
 
+constexpr Place kRound{.parent = {}, .key = "round"};
+
 std::string_view without_newline(std::string_view line) { return line.substr(0, line.size() - 1); }
 
 // Writes a value of a metric; one that cannot be computed as false.
@@ -51,7 +53,19 @@ class Replacement {
     if (!line.starts_with(kDigest)) result_ += line;
   }
 
-  void end() { result_ += pending_; }
+  // Ends the text. The ranges of numbers are those of all rounds.
+  void end() {
+    result_ += pending_;
+    for (const auto& [id, all] : ranges_) {
+      for (const SampleRanges& own : all) {
+        result_ += R"({"type":"ranges","lowest":)";
+        result_ += without_newline(own.lowest());
+        result_ += R"(,"highest":)";
+        result_ += without_newline(own.highest());
+        result_ += "}\n";
+      }
+    }
+  }
 
  private:
   void take_sample(std::string_view line) {
@@ -71,23 +85,30 @@ class Replacement {
     const auto formulas = formulas_.find(outcome_.text_of("probe"));
     if (formulas == formulas_.end() || !belong_together() || !samples_.read() || !are_of_one_round()) return false;
     append(values_of(formulas->second, samples_, outcome_));
+    add_ranges();
     return true;
+  }
+
+  void add_ranges() {
+    std::vector<SampleRanges>& all = ranges_[samples_.id()];
+    SampleRanges own(samples_);
+    if (all.empty() || !all.back().merge(own)) all.push_back(std::move(own));
   }
 
   bool belong_together() const { return outcome_.text_of("ending") == "ok" && outcome_.text_of("id") == samples_.id(); }
 
   bool are_of_one_round() const {
-    const auto round = outcome_.number_at({.parent = {}, .key = "round"});
-    const auto rounds = samples_.column({.parent = {}, .key = "round"});
+    const auto round = outcome_.number_at(kRound);
+    const auto rounds = samples_.column(kRound);
     return round && !rounds.empty() && std::ranges::all_of(rounds, [&round](double each) { return each == *round; });
   }
 
   void append(const std::vector<std::optional<double>>& values) {
-    result_ += R"({"type":"values","lowest":)";
-    result_ += without_newline(samples_.lowest());
-    result_ += R"(,"highest":)";
-    result_ += without_newline(samples_.highest());
-    result_ += R"(,"values":)";
+    result_ += R"({"type":"values","round":)";
+    result_ += outcome_.numbers[*outcome_.find(kRound)];
+    result_ += R"(,"id":")";
+    result_ += samples_.id();
+    result_ += R"(","values":)";
     char separator = '[';
     for (const auto& value : values) {
       result_ += separator + text_of(value);
@@ -103,6 +124,7 @@ class Replacement {
   bool is_complete_ = true;  // they are all since the last outcome or header
   SampleColumns samples_;
   JsonLine outcome_;
+  std::map<std::string_view, std::vector<SampleRanges>> ranges_;  // by experiment
 };
 
 // Reads a regular file of at most 1 GiB; returns false if this is impossible. The memory of `content` is reused.
@@ -145,7 +167,6 @@ void append_with_round_values(std::string_view text, const FormulasByProbe& form
     text.remove_prefix(end + 1);
   }
   replacement.end();
-  result += text;
 }
 
 void print_round_values(const std::string& request, const RecordWriter& writer) {

@@ -15,10 +15,10 @@ namespace nameplate {
 using FormulasByProbe = std::map<std::string, std::vector<Formula>, std::less<>>;
 
 // Appends to `result` the text of a run file in which the samples of each round of an experiment are replaced by a
-// record of type 'values'. It has a sample with the lowest and one with the highest of each of their numbers, and the
-// values of the metrics, false for one that cannot be computed. Digests are left out, all other lines are kept as they
-// are. Samples are also kept if their probe is not in `formulas`, if they differ in more than numbers, or if anything
-// about them is unusual.
+// record of type 'values' with the values of the metrics, false for one that cannot be computed. Records of type
+// 'ranges' at the end have a sample with the lowest and one with the highest of each of their numbers in all rounds.
+// Digests are left out, and so is a last line without a newline; all other lines are kept as they are. Samples are also
+// kept if their probe is not in `formulas`, if they differ in more than numbers, or if anything about them is unusual.
 void append_with_round_values(std::string_view text, const FormulasByProbe& formulas, std::string& result);
 
 // Prints run files in this form, for a request {"formulas": {PROBE: [formula, ...]}, "files": [path, ...]}: for each

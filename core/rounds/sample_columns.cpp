@@ -1,5 +1,6 @@
 #include "rounds/sample_columns.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <system_error>
@@ -7,69 +8,6 @@
 namespace nameplate {
 
 namespace {
-
-constexpr std::string_view kEmptyArray = "[]";
-
-bool is_array(std::string_view numbers) { return numbers.starts_with('['); }
-
-// Returns the first number of a list with commas, and removes it from the list.
-std::string_view take_first(std::string_view& list) {
-  const std::size_t comma = list.find(',');
-  const std::string_view first = list.substr(0, comma);
-  list.remove_prefix(comma == std::string_view::npos ? list.size() : comma + 1);
-  return first;
-}
-
-// Collects the numbers of one column.
-class Extremes {
- public:
-  // Returns false if the text is no number, or is whole and another number of the column is not.
-  bool add(std::string_view text) {
-    if (text == last_text_) return true;  // most are the same in all samples
-    const auto number = number_of(text);
-    if (!number) return false;
-    last_ = number->value;
-    last_text_ = text;
-    if (lowest_.empty()) {
-      is_integer_ = number->is_integer;
-      lowest_ = highest_ = text;
-      low_ = high_ = last_;
-    }
-    if (last_ < low_) {
-      low_ = last_;
-      lowest_ = text;
-    }
-    if (last_ > high_) {
-      high_ = last_;
-      highest_ = text;
-    }
-    return number->is_integer == is_integer_;
-  }
-
-  // Adds the numbers of an array with its brackets.
-  bool add_array(std::string_view array) {
-    if (array == kEmptyArray) return true;
-    std::string_view list = array.substr(1, array.size() - 2);
-    if (list.ends_with(',')) return false;
-    while (!list.empty()) {
-      if (!add(take_first(list))) return false;
-    }
-    return true;
-  }
-
-  double last() const { return last_; }
-  std::string_view lowest() const { return lowest_; }
-  std::string_view highest() const { return highest_; }
-
- private:
-  bool is_integer_ = false;
-  double last_ = 0;
-  std::string_view last_text_;
-  double low_ = 0;
-  double high_ = 0;
-  std::string_view lowest_;
-  std::string_view highest_;
-};
 
 std::optional<std::uint64_t> whole_number(std::string_view text) {
   std::uint64_t value = 0;
@@ -138,26 +76,14 @@ bool SampleColumns::add(std::string_view line) {
 bool SampleColumns::read() {
   const std::size_t columns = first_.numbers.size();
   values_.assign(columns * rows_, 0);
-  lowest_.clear();
-  highest_.clear();
+  ranges_.clear();
   for (std::size_t column = 0; column < columns; ++column) {
-    if (!read_column(column)) return false;
+    Range& range = ranges_.emplace_back(is_array(first_.numbers[column]));
+    for (std::size_t row = 0; row < rows_; ++row) {
+      if (!range.add(numbers_[row * columns + column])) return false;
+      values_[column * rows_ + row] = range.last();
+    }
   }
-  return true;
-}
-
-bool SampleColumns::read_column(std::size_t column) {
-  const std::size_t columns = first_.numbers.size();
-  const bool has_arrays = is_array(numbers_[column]);
-  Extremes extremes;
-  for (std::size_t row = 0; row < rows_; ++row) {
-    const std::string_view numbers = numbers_[row * columns + column];
-    if (is_array(numbers) != has_arrays) return false;
-    if (!(has_arrays ? extremes.add_array(numbers) : extremes.add(numbers))) return false;
-    values_[column * rows_ + row] = extremes.last();
-  }
-  lowest_.push_back(extremes.lowest());
-  highest_.push_back(extremes.highest());
   return true;
 }
 
@@ -181,16 +107,19 @@ std::optional<std::vector<Bucket>> SampleColumns::buckets() const {
   return result;
 }
 
-std::string SampleColumns::with(const std::vector<std::string_view>& numbers) const {
+bool SampleRanges::merge(const SampleRanges& other) {
+  if (between_ != other.between_ || !std::ranges::equal(ranges_, other.ranges_, &Range::fits)) return false;
+  for (std::size_t i = 0; i < ranges_.size(); ++i) ranges_[i].merge(other.ranges_[i]);
+  return true;
+}
+
+std::string SampleRanges::with(std::string (Range::*number)() const) const {
   std::string result;
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    const bool has_arrays = is_array(first_.numbers[i]);
-    result += first_.between[i];
-    if (has_arrays) result += '[';
-    result += numbers[i];
-    if (has_arrays) result += ']';
+  for (std::size_t i = 0; i < ranges_.size(); ++i) {
+    result += between_[i];
+    result += (ranges_[i].*number)();
   }
-  result += first_.between.back();
+  result += between_.back();
   return result;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "rounds/json_line.h"
+#include "rounds/range.h"
 #include "rounds/statistics.h"
 
 namespace nameplate {
@@ -19,8 +20,8 @@ class SampleColumns {
   bool begin(std::string_view line);
   // Adds a sample; returns false if it differs in more than its numbers.
   bool add(std::string_view line);
-  // Reads the numbers. Returns false if one is none, or if a column has whole and other numbers, or two rows of it
-  // arrays and other numbers.
+  // Reads the numbers. Returns false if a number is none, or if a column has whole and other numbers, or arrays and
+  // numbers.
   bool read();
 
   std::size_t rows() const { return rows_; }
@@ -30,20 +31,35 @@ class SampleColumns {
   // After `read`: the buckets of all histograms; nothing if their two arrays differ in length, or with more operations
   // than a double tells apart.
   std::optional<std::vector<Bucket>> buckets() const;
-  // After `read`: a sample with the lowest (highest) number of each column; an array has this number only.
-  std::string lowest() const { return with(lowest_); }
-  std::string highest() const { return with(highest_); }
+  // After `read`: the range of each column, and what is between them.
+  const std::vector<Range>& ranges() const { return ranges_; }
+  const std::vector<std::string_view>& between() const { return first_.between; }
 
  private:
-  bool read_column(std::size_t column);
-  std::string with(const std::vector<std::string_view>& numbers) const;
-
   JsonLine first_;
   std::vector<std::string_view> numbers_;  // row by row
   std::size_t rows_ = 0;
   std::vector<double> values_;  // column by column
-  std::vector<std::string_view> lowest_;
-  std::vector<std::string_view> highest_;
+  std::vector<Range> ranges_;
+};
+
+// The ranges of all numbers in samples that differ only in numbers.
+class SampleRanges {
+ public:
+  // After `samples.read()`; the lines must outlive the ranges.
+  explicit SampleRanges(const SampleColumns& samples) : between_(samples.between()), ranges_(samples.ranges()) {}
+
+  // Adds the ranges of other samples. Returns false if they differ in more than numbers.
+  bool merge(const SampleRanges& other);
+  // A sample with the lowest (highest) of each number.
+  std::string lowest() const { return with(&Range::lowest); }
+  std::string highest() const { return with(&Range::highest); }
+
+ private:
+  std::string with(std::string (Range::*number)() const) const;
+
+  std::vector<std::string_view> between_;
+  std::vector<Range> ranges_;
 };
 
 }  // namespace nameplate

@@ -44,13 +44,21 @@ json values(const std::string& text, const std::vector<json>& formulas) {
   return json::parse(result.substr(0, result.find('\n'))).at("values");
 }
 
+std::string without_newline(const std::string& line) { return line.substr(0, line.size() - 1); }
+
 TEST(RoundValues, TheMedianQuotientTakesThePlaceOfTheSamples) {
   const std::string header = "{\"type\":\"header\",\"schema\":1}\n";
-  const std::string text = header + sample(1, 10) + sample(4, 10) + sample(2, 10) + outcome();
-  const std::string expected = header + R"({"type":"values","lowest":)" + sample(1, 10);
-  EXPECT_EQ(with_values(text, {kQuotient}), expected.substr(0, expected.size() - 1) + R"(,"highest":)" +
-                                                sample(4, 10).substr(0, sample(4, 10).size() - 1) +
-                                                R"(,"values":[1.2]})" + "\n" + outcome());
+  const std::string values = R"({"type":"values","round":1,"id":"x","values":[1.2]})"
+                             "\n";
+  const std::string ranges = R"({"type":"ranges","lowest":)" + without_newline(sample(1, 5)) + R"(,"highest":)" +
+                             without_newline(sample(4, 10)) + "}\n";
+  EXPECT_EQ(with_values(header + sample(1, 10) + sample(4, 10) + sample(2, 10) + outcome() + sample(2, 5) +
+                            outcome("ok", "x", 1),
+                        {kQuotient}),
+            header + values + outcome() +
+                R"({"type":"values","round":1,"id":"x","values":[2.4]})"
+                "\n" +
+                outcome() + ranges);
 }
 
 TEST(RoundValues, SamplesWithoutDivisorAreLeftOut) {
@@ -94,13 +102,17 @@ TEST(RoundValues, AnythingUnusualIsKept) {
         sample(1, 10) + sample(1, 10, R"(,"more":1)") + outcome(), sample(1, 10) + "{}\n" + outcome(),
         "{}\n" + sample(1, 10) + outcome(), sample(1, 10, R"(,"node":0)") + outcome(),
         sample(1, 10, R"(,"text":"\n")") + outcome(), sample(1, 10) + other + outcome(), sample(1, 10), outcome(),
-        std::string("no newline"), std::string("\n\n"), std::string()}) {
+        std::string("\n\n"), std::string()}) {
     EXPECT_EQ(with_values(text, {kQuotient}), text);
   }
   const std::string text = sample(1, 10) + outcome();
   std::string result;
   append_with_round_values(text, {}, result);
   EXPECT_EQ(result, text);
+}
+
+TEST(RoundValues, ALastLineWithoutNewlineIsLeftOut) {
+  EXPECT_EQ(with_values(outcome() + R"({"type":"sample","ro)", {kQuotient}), outcome());
 }
 
 TEST(RoundValues, DigestsAreLeftOut) {

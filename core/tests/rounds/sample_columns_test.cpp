@@ -46,8 +46,41 @@ TEST(SampleColumns, TheExtremesOfEachColumnAreSamples) {
                                           R"({"a":1.0,"h":[5],"e":[]})"};
   SampleColumns columns = columns_of(lines);
   ASSERT_TRUE(columns.read());
-  EXPECT_EQ(columns.lowest(), R"({"a":0.5,"h":[3],"e":[]})");
-  EXPECT_EQ(columns.highest(), R"({"a":1.5,"h":[9],"e":[]})");
+  const SampleRanges ranges(columns);
+  EXPECT_EQ(ranges.lowest(), R"({"a":0.5,"h":[3],"e":[]})");
+  EXPECT_EQ(ranges.highest(), R"({"a":1.5,"h":[9],"e":[]})");
+}
+
+SampleRanges ranges_of(const std::string& line) {
+  SampleColumns columns;
+  EXPECT_TRUE(columns.begin(line));
+  EXPECT_TRUE(columns.read());
+  return SampleRanges(columns);
+}
+
+TEST(SampleRanges, AreMergedIfOnlyNumbersDiffer) {
+  const std::string first = R"({"a":1.5,"h":[]})";
+  const std::string second = R"({"a":0.5,"h":[3,9]})";
+  const std::string third = R"({"a":2.5,"h":[]})";
+  SampleRanges ranges = ranges_of(first);
+  EXPECT_TRUE(ranges.merge(ranges_of(second)));
+  EXPECT_TRUE(ranges.merge(ranges_of(third)));
+  for (const char* const other :
+       {R"({"a":1,"h":[]})", R"({"a":1.5,"h":[0.5]})", R"({"a":1.5,"h":3})", R"({"b":1.5,"h":[]})", R"({"a":1.5})"}) {
+    const std::string line = other;
+    EXPECT_FALSE(ranges.merge(ranges_of(line))) << other;
+  }
+  EXPECT_EQ(ranges.lowest(), R"({"a":0.5,"h":[3]})");
+  EXPECT_EQ(ranges.highest(), R"({"a":2.5,"h":[9]})");
+}
+
+TEST(SampleColumns, ExtremesAreFoundAmongNumbersInAllForms) {
+  const std::vector<std::string> lines = {R"({"a":9.5,"b":7})",    R"({"a":10.25,"b":12})", R"({"a":1e1,"b":9})",
+                                          R"({"a":2.5e-3,"b":8})", R"({"a":-0.5,"b":-3})",  R"({"a":10.125,"b":11})"};
+  SampleColumns columns = columns_of(lines);
+  ASSERT_TRUE(columns.read());
+  EXPECT_EQ(SampleRanges(columns).lowest(), R"({"a":-0.5,"b":-3})");
+  EXPECT_EQ(SampleRanges(columns).highest(), R"({"a":10.25,"b":12})");
 }
 
 TEST(SampleColumns, NumbersOfSeveralKindsAreNotRead) {

@@ -17,6 +17,8 @@ def missing_params(probe: str, params: Mapping[str, Value]) -> dict[str, Value]:
     They are those of ``Recorded.params_of_earlier_versions``.
     """
     earlier = probe_of(probe).recorded.params_of_earlier_versions
+    if not earlier:
+        return {}
     return {name: value for name, value in earlier.items() if name not in params}
 
 

@@ -21,17 +21,25 @@ from nameplate.results.record_checks import problem_of_node, problem_of_outcome,
 class RoundValues(Record, frozen=True, tag="values", kw_only=True, gc=False):
     """The values of the metrics in one round of an experiment, as nameplate-core writes them in place of the samples.
 
-    ``lowest`` and ``highest`` have the lowest and the highest of each number in the samples, so that their ranges are
-    checked. ``values`` has one entry per metric of the probe: None if the round has no value, False if a number is
-    missing or the value is not finite.
+    ``values`` has one entry per metric of the probe: None if the round has no value, False if a number is missing or
+    the value is not finite.
+    """
+
+    id: str
+    values: list[float | bool | None]
+
+
+class SampleRanges(Record, frozen=True, tag="ranges", kw_only=True, gc=False):
+    """The lowest and the highest of each number in an experiment's samples that nameplate-core replaced by values.
+
+    Samples that differ in more than numbers have ranges of their own.
     """
 
     lowest: Sample
     highest: Sample
-    values: list[float | bool | None]
 
 
-AnyRecord: TypeAlias = FileRecord | Digest | RoundValues
+AnyRecord: TypeAlias = FileRecord | Digest | RoundValues | SampleRanges
 
 
 class Measurement(msgspec.Struct, frozen=True):
@@ -115,6 +123,8 @@ class Assembler:
             if isinstance(record, Sample):  # nearly all are
                 self._stop = None
                 self._pending.append((line, record))
+            elif isinstance(record, SampleRanges):
+                self._check_ranges(line, record)
             elif not isinstance(record, Digest):  # another program may write it in a form that is not skipped above
                 self._stop = record if isinstance(record, Stop) else None
                 self._add(line, record)
@@ -180,17 +190,24 @@ class Assembler:
     def _checked_values(self, line: int, outcome: Outcome) -> Sequence[float | bool | None]:
         """Return the values of a round that were in place of its samples."""
         assert self._values is not None
-        lowest, values = self._values.lowest, self._values.values
-        self._values = None
-        is_all_of_round = (lowest.id, lowest.round, "ok") == (outcome.id, outcome.round, outcome.ending)
+        values, self._values = self._values, None
+        is_all_of_round = (values.id, values.round, "ok") == (outcome.id, outcome.round, outcome.ending)
         if not is_all_of_round or self._pending:
             raise FileError(f"{self._path}: line {line}: the values before it are not those of its samples")
         if len(nodes_of(self._machine)) > 1:
             raise FileError(f"{self._path}: line {line}: nodes are judged by their samples")
+        earlier = self._checked.get(outcome.id)
+        if earlier and earlier.probe != outcome.probe:
+            raise FileError(f"{self._path}: line {line}: earlier rounds have another probe")
         self._check_outcome(line, outcome)
-        if found := problem_of_samples(self._machine, outcome, [lowest]):
+        return values.values
+
+    def _check_ranges(self, line: int, ranges: SampleRanges) -> None:
+        outcome = self._checked.get(ranges.lowest.id)
+        if outcome is None:
+            raise FileError(f"{self._path}: line {line}: no values belong to these ranges")
+        if found := problem_of_samples(self._machine, outcome, [ranges.lowest]):
             self._check(line, found.problem)
-        return values
 
     def _check_outcome(self, line: int, outcome: Outcome) -> None:
         """Check an outcome, unless that of an earlier round was the same."""

@@ -28,6 +28,8 @@ from nameplate.results.record_checks import problem_of_record
 # Room for all pairs of two thousand nodes.
 _MAX_LINE_BYTES = 64 << 20
 _CHUNK = 1 << 20
+# Most digests are shorter.
+_MOST_DIGESTS = 1 << 16
 # Readers of the records skip the digest, so that a damaged one does not matter.
 _BEGIN = b'{"type":'
 _DIGEST = _BEGIN + b'"figures"'
@@ -62,7 +64,7 @@ def read_round_values(path: Path, text: bytes) -> RunFile:
     """Return the content of a run file from what ``nameplate-core round-values`` printed for it.
 
     ``path`` only names the file. Where ``text`` has the values of a round, its measurement has ``values``, and no
-    samples. The numbers of its samples are checked by their lowest and highest ones. ``whole_bytes`` counts the bytes
+    samples. The numbers of its samples are checked by the lowest and the highest ones. ``whole_bytes`` counts the bytes
     of ``text``.
 
     Raises:
@@ -108,7 +110,7 @@ def _last_line(file: IO[bytes]) -> tuple[int, bytes]:
     taken = 0
     line = b""
     while taken < min(size, _MAX_LINE_BYTES) and b"\n" not in line[:-1]:
-        taken = min(size, _MAX_LINE_BYTES, max(_CHUNK, 4 * taken))
+        taken = min(size, _MAX_LINE_BYTES, max(_MOST_DIGESTS, 4 * taken))
         file.seek(size - taken)
         line = file.read(taken)
     at = line.rfind(b"\n", 0, -1) + 1

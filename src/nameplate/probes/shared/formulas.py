@@ -52,7 +52,12 @@ def formula_of(metric: Metric) -> dict[str, Any]:
 
 
 def formulas_of(probe: Probe) -> list[dict[str, Any]] | None:
-    """Return the formulas of all metrics of a probe, in their order; None if one of them has none."""
+    """Return the formulas of all metrics of a probe, in their order.
+
+    None if one of them has none, or if the workers of its samples are checked: that depends on the labels of a round.
+    """
+    if probe.recorded.worker_names:
+        return None
     try:
         return [formula_of(metric) for metric in probe.metrics]
     except NoFormulaError:
