@@ -91,8 +91,7 @@ class Replacement {
 
   void add_ranges() {
     std::vector<SampleRanges>& all = ranges_[samples_.id()];
-    SampleRanges own(samples_);
-    if (all.empty() || !all.back().merge(own)) all.push_back(std::move(own));
+    if (all.empty() || !all.back().merge(samples_)) all.emplace_back(samples_);
   }
 
   bool belong_together() const { return outcome_.text_of("ending") == "ok" && outcome_.text_of("id") == samples_.id(); }

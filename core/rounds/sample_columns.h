@@ -49,8 +49,8 @@ class SampleRanges {
   // After `samples.read()`; the lines must outlive the ranges.
   explicit SampleRanges(const SampleColumns& samples) : between_(samples.between()), ranges_(samples.ranges()) {}
 
-  // Adds the ranges of other samples. Returns false if they differ in more than numbers.
-  bool merge(const SampleRanges& other);
+  // Adds the ranges of other samples, which are read. Returns false if they differ in more than numbers.
+  bool merge(const SampleColumns& samples);
   // A sample with the lowest (highest) of each number.
   std::string lowest() const { return with(&Range::lowest); }
   std::string highest() const { return with(&Range::highest); }

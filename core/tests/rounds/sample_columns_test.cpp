@@ -51,24 +51,25 @@ TEST(SampleColumns, TheExtremesOfEachColumnAreSamples) {
   EXPECT_EQ(ranges.highest(), R"({"a":1.5,"h":[9],"e":[]})");
 }
 
-SampleRanges ranges_of(const std::string& line) {
+// The line must outlive the columns.
+SampleColumns columns_of_one(const std::string& line) {
   SampleColumns columns;
   EXPECT_TRUE(columns.begin(line));
   EXPECT_TRUE(columns.read());
-  return SampleRanges(columns);
+  return columns;
 }
 
 TEST(SampleRanges, AreMergedIfOnlyNumbersDiffer) {
   const std::string first = R"({"a":1.5,"h":[]})";
   const std::string second = R"({"a":0.5,"h":[3,9]})";
   const std::string third = R"({"a":2.5,"h":[]})";
-  SampleRanges ranges = ranges_of(first);
-  EXPECT_TRUE(ranges.merge(ranges_of(second)));
-  EXPECT_TRUE(ranges.merge(ranges_of(third)));
+  SampleRanges ranges(columns_of_one(first));
+  EXPECT_TRUE(ranges.merge(columns_of_one(second)));
+  EXPECT_TRUE(ranges.merge(columns_of_one(third)));
   for (const char* const other :
        {R"({"a":1,"h":[]})", R"({"a":1.5,"h":[0.5]})", R"({"a":1.5,"h":3})", R"({"b":1.5,"h":[]})", R"({"a":1.5})"}) {
     const std::string line = other;
-    EXPECT_FALSE(ranges.merge(ranges_of(line))) << other;
+    EXPECT_FALSE(ranges.merge(columns_of_one(line))) << other;
   }
   EXPECT_EQ(ranges.lowest(), R"({"a":0.5,"h":[3]})");
   EXPECT_EQ(ranges.highest(), R"({"a":2.5,"h":[9]})");
