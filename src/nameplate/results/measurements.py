@@ -117,7 +117,7 @@ class Assembler:
         """Add the records that follow in the file.
 
         Raises:
-            FileError: a record is wrong, by itself or together with those before it. The message has its line.
+            FileError: a record is wrong, or does not fit the earlier ones. The message has its line.
         """
         for line, record in enumerate(block.records, start=block.number):
             if isinstance(record, Sample):  # nearly all are
