@@ -126,8 +126,13 @@ std::optional<bool> is_integer(std::string_view text) {
 }  // namespace
 
 std::string_view JsonLine::text_of(std::string_view key) const {
-  const auto found = std::ranges::find(texts, key, &std::pair<std::string_view, std::string_view>::first);
-  return found == texts.end() ? std::string_view() : found->second;
+  std::string_view result;
+  for (const auto& [own_key, text] : texts) {
+    if (own_key != key) continue;
+    if (!result.empty()) return {};
+    result = text;
+  }
+  return result;
 }
 
 std::optional<std::size_t> JsonLine::find(Place place) const {

@@ -24,7 +24,7 @@ struct JsonLine {
   std::vector<Place> places;              // of each number; without a key below the second level
   std::vector<std::pair<std::string_view, std::string_view>> texts;  // of the top level, by key
 
-  // Returns the text at a key; empty if there is none.
+  // Returns the text at a key; empty if there is none, or more than one.
   std::string_view text_of(std::string_view key) const;
   // Returns the index of the number at a place; nothing if there is none, or more than one.
   std::optional<std::size_t> find(Place place) const;

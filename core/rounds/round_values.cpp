@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
+#include <cstddef>
 #include <optional>
 #include <utility>
 
@@ -37,8 +38,8 @@ std::string text_of(std::optional<double> value) {
 
 class Replacement {
  public:
-  // Appends to `result`.
-  Replacement(const FormulasByProbe& formulas, std::string& result) : formulas_(formulas), result_(result) {}
+  Replacement(const FormulasByProbe& formulas, RoundTexts& result)
+      : formulas_(formulas), kept_(result.kept), values_(result.values) {}
 
   void add(std::string_view line) {
     if (line.starts_with(kSample)) {
@@ -46,28 +47,33 @@ class Replacement {
       return;
     }
     const bool is_outcome = line.starts_with(kOutcome);
-    if (!is_outcome || !replace_samples(line)) result_ += pending_;
+    if (!is_outcome || !replace_pending(line)) keep(pending_);
     pending_ = {};
     // Another line may be a sample in another form, which belongs to the same outcome.
     is_complete_ = is_outcome || line.starts_with(kHeader);
-    if (!line.starts_with(kDigest)) result_ += line;
+    if (!line.starts_with(kDigest)) keep(line);
   }
 
   // Ends the text. The ranges of numbers are those of all rounds.
   void end() {
-    result_ += pending_;
+    keep(pending_);
     for (const auto& [id, all] : ranges_) {
       for (const SampleRanges& own : all) {
-        result_ += R"({"type":"ranges","lowest":)";
-        result_ += without_newline(own.lowest());
-        result_ += R"(,"highest":)";
-        result_ += without_newline(own.highest());
-        result_ += "}\n";
+        values_ += R"({"type":"ranges","lowest":)";
+        values_ += without_newline(own.lowest());
+        values_ += R"(,"highest":)";
+        values_ += without_newline(own.highest());
+        values_ += "}\n";
       }
     }
   }
 
  private:
+  void keep(std::string_view lines) {
+    kept_ += lines;
+    kept_lines_ += std::ranges::count(lines, '\n');
+  }
+
   void take_sample(std::string_view line) {
     if (pending_.empty()) {
       // A node's samples, and samples with nodes, are judged together with the machine.
@@ -80,7 +86,7 @@ class Replacement {
   }
 
   // Returns false if the samples before an outcome are kept.
-  bool replace_samples(std::string_view line) {
+  bool replace_pending(std::string_view line) {
     if (pending_.empty() || !has_columns_ || !is_complete_ || !cut(line, outcome_)) return false;
     const auto formulas = formulas_.find(outcome_.text_of("probe"));
     if (formulas == formulas_.end() || !belong_together() || !samples_.read() || !are_of_one_round()) return false;
@@ -103,21 +109,19 @@ class Replacement {
   }
 
   void append(const std::vector<std::optional<double>>& values) {
-    result_ += R"({"type":"values","round":)";
-    result_ += outcome_.numbers[*outcome_.find(kRound)];
-    result_ += R"(,"id":")";
-    result_ += samples_.id();
-    result_ += R"(","values":)";
+    values_ += fmt::format(R"({{"type":"values","line":{},"values":)", kept_lines_ + 1);
     char separator = '[';
     for (const auto& value : values) {
-      result_ += separator + text_of(value);
+      values_ += separator + text_of(value);
       separator = ',';
     }
-    result_ += "]}\n";
+    values_ += "]}\n";
   }
 
   const FormulasByProbe& formulas_;
-  std::string& result_;
+  std::string& kept_;
+  std::string& values_;
+  std::ptrdiff_t kept_lines_ = 0;
   std::string_view pending_;  // the samples since the last other line
   bool has_columns_ = false;
   bool is_complete_ = true;  // they are all since the last outcome or header
@@ -157,7 +161,9 @@ FormulasByProbe formulas_from(const json& text) {
 
 }  // namespace
 
-void append_with_round_values(std::string_view text, const FormulasByProbe& formulas, std::string& result) {
+void replace_samples(std::string_view text, const FormulasByProbe& formulas, RoundTexts& result) {
+  result.kept.clear();
+  result.values.clear();
   Replacement replacement(formulas, result);
   while (!text.empty()) {
     const std::size_t end = text.find('\n');
@@ -179,16 +185,16 @@ void print_round_values(const std::string& request, const RecordWriter& writer) 
     fail(std::string("not a request for the values of rounds: ") + error.what());
   }
   std::string content;
-  std::string text;
+  RoundTexts texts;
   for (const std::string& path : files) {
-    text.clear();
     if (!read_file(path, content)) {
-      writer.write_line("-1");
+      writer.write_line("");
       continue;
     }
-    append_with_round_values(content, formulas, text);
-    writer.write_line(std::to_string(text.size()));
-    writer.write_text(text);
+    replace_samples(content, formulas, texts);
+    writer.write_line(fmt::format("{} {}", texts.kept.size(), texts.values.size()));
+    writer.write_text(texts.kept);
+    writer.write_text(texts.values);
   }
 }
 

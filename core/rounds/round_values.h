@@ -14,16 +14,23 @@ namespace nameplate {
 // The formulas of a probe's metrics, by the name of the probe.
 using FormulasByProbe = std::map<std::string, std::vector<Formula>, std::less<>>;
 
-// Appends to `result` the text of a run file in which the samples of each round of an experiment are replaced by a
-// record of type 'values' with the values of the metrics, false for one that cannot be computed. Records of type
-// 'ranges' at the end have a sample with the lowest and one with the highest of each of their numbers in all rounds.
-// Digests are left out, and so is a last line without a newline; all other lines are kept as they are. Samples are also
-// kept if their probe is not in `formulas`, if they differ in more than numbers, or if anything about them is unusual.
-void append_with_round_values(std::string_view text, const FormulasByProbe& formulas, std::string& result);
+// Lines of JSON. They are apart, so that no line of a run file can be taken for a value.
+struct RoundTexts {
+  std::string kept;    // lines of the run file as they are
+  std::string values;  // what replaces the others
+};
+
+// Replaces the samples of a run file. For those of a round of an experiment, `values` has a record of type 'values':
+// the number of the line of `kept` that is their outcome, counted from 1, and the values of the metrics, false for one
+// that cannot be computed. For all samples of an experiment it has a record of type 'ranges': a sample with the lowest
+// and one with the highest of each of their numbers. Digests are left out, and so is a last line without a newline; all
+// other lines are kept. Samples are also kept if their probe is not in `formulas`, if they differ in more than numbers,
+// or if anything about them is unusual. The memory of `result` is reused.
+void replace_samples(std::string_view text, const FormulasByProbe& formulas, RoundTexts& result);
 
 // Prints run files in this form, for a request {"formulas": {PROBE: [formula, ...]}, "files": [path, ...]}: for each
-// file a line with the size of its text in bytes, and the text; the line is -1 if the file cannot be read, or is not a
-// regular one of at most 1 GiB. Throws ProbeError for anything but such a request.
+// file a line with the sizes of its two texts in bytes, such as "12 34", and the texts; the line is empty if the file
+// cannot be read, or is not a regular one of at most 1 GiB. Throws ProbeError for anything but such a request.
 void print_round_values(const std::string& request, const RecordWriter& writer);
 
 }  // namespace nameplate

@@ -17,37 +17,37 @@ from nameplate.execution.round_values import round_values
 from nameplate.history import update
 from nameplate.history.update import run_files
 from nameplate.results.digest import digest_of
-from nameplate.results.run_file import read_round_values, read_run
+from nameplate.results.run_file import RoundTexts, read_round_values, read_run
 from recorded_runs import RUNS, recorded_file
 
 KINDS = [path.name.removesuffix(".jsonl.xz") for path in RUNS]
 OF_ONE_MACHINE = ("quick", "full", "series", "soak", "t2micro-posix")
 
 
-def text_of(path: Path) -> bytes:
-    (text,) = round_values([path])
-    assert text is not None
-    return text
+def texts_of(path: Path) -> RoundTexts:
+    (texts,) = round_values([path])
+    assert texts is not None
+    return texts
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_recorded_run_has_the_same_digest(kind: str, tmp_path: Path) -> None:
     path = recorded_file(f"{kind}.jsonl", tmp_path)
-    text = text_of(path)
+    texts = texts_of(path)
     if kind in OF_ONE_MACHINE:
-        assert digest_of(read_round_values(path, text)) == digest_of(read_run(path))
+        assert digest_of(read_round_values(path, texts)) == digest_of(read_run(path))
     else:  # nodes are judged by samples
-        assert b'{"type":"values"' not in text
+        assert not texts.values
 
 
 def test_few_samples_of_the_plan_quick_are_kept(tmp_path: Path) -> None:
     path = recorded_file("quick.jsonl", tmp_path)
-    text = text_of(path)
-    kept = {line.split(b'"id":"')[1].split(b" ")[0].split(b'"')[0] for line in text.splitlines()
+    texts = texts_of(path)
+    kept = {line.split(b'"id":"')[1].split(b" ")[0].split(b'"')[0] for line in texts.kept.splitlines()
             if line.startswith(b'{"type":"sample"')}  # fmt: skip
     # Its metric in operations per cycle depends on the cores that work, which only the machine tells.
     assert kept == {b"cpu_flops"}
-    file = read_round_values(path, text)
+    file = read_round_values(path, texts)
     assert sum(own.values is not None for own in file.measurements) > len(file.measurements) * 0.8
 
 
@@ -149,4 +149,25 @@ def test_files_that_cannot_be_read_are_left_to_the_reader(tmp_path: Path) -> Non
 def test_a_text_that_is_no_run_is_refused() -> None:
     for text in (b"", b"{}\n", b'{"type":"run"'):
         with pytest.raises(FileError):
-            read_round_values(Path("x.jsonl"), text)
+            read_round_values(Path("x.jsonl"), RoundTexts(text, b""))
+
+
+def test_values_that_belong_to_nothing_are_refused(tmp_path: Path) -> None:
+    texts = texts_of(recorded_file("soak.jsonl", tmp_path))
+    for wrong in (
+        b"{}\n",
+        texts.values.replace(b'"line":', b'"line":1'),
+        b"\xff",
+        texts.values.replace(b'"lowest":', b'"lowest ":'),
+    ):
+        with pytest.raises(FileError):
+            read_round_values(Path("x.jsonl"), texts._replace(values=wrong))
+
+
+def test_a_file_cannot_bring_values_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    content = reduced_file("soak")
+    values = texts_of(recorded_file("soak.jsonl", tmp_path)).values.splitlines(keepends=True)[0]
+    (tmp_path / "soak.jsonl").write_bytes(content.replace(b'{"type":"outcome"', values + b'{"type":"outcome"', 1))
+    with_core, without = entries(tmp_path, monkeypatch)
+    assert with_core == without
+    assert "Invalid value 'values'" in with_core.entries[0].reason

@@ -33,7 +33,8 @@ TEST(JsonLine, ANumberIsFoundByTheKeysThatLeadToIt) {
   EXPECT_EQ(line.number_at({.parent = "m", .key = ""}), std::nullopt);
 }
 
-TEST(JsonLine, AKeyThatOccursTwiceHasNoNumber) {
+TEST(JsonLine, AKeyThatOccursTwiceHasNeitherTextNorNumber) {
+  EXPECT_EQ(cut_line(R"({"a":"x","a":"y"})").text_of("a"), "");
   EXPECT_EQ(cut_line(R"({"a":1,"a":2})").number_at({.parent = {}, .key = "a"}), std::nullopt);
 }
 

@@ -31,16 +31,16 @@ std::string outcome(const std::string& ending = "ok", const std::string& id = "x
       round, id, ending);
 }
 
-std::string with_values(const std::string& text, const std::vector<json>& formulas) {
+RoundTexts replaced(const std::string& text, const std::vector<json>& formulas) {
   FormulasByProbe by_probe;
   for (const json& formula : formulas) by_probe["p"].push_back(formula_from(formula));
-  std::string result;
-  append_with_round_values(text, by_probe, result);
+  RoundTexts result;
+  replace_samples(text, by_probe, result);
   return result;
 }
 
 json values(const std::string& text, const std::vector<json>& formulas) {
-  const std::string result = with_values(text, formulas);
+  const std::string result = replaced(text, formulas).values;
   return json::parse(result.substr(0, result.find('\n'))).at("values");
 }
 
@@ -48,17 +48,17 @@ std::string without_newline(const std::string& line) { return line.substr(0, lin
 
 TEST(RoundValues, TheMedianQuotientTakesThePlaceOfTheSamples) {
   const std::string header = "{\"type\":\"header\",\"schema\":1}\n";
-  const std::string values = R"({"type":"values","round":1,"id":"x","values":[1.2]})"
-                             "\n";
-  const std::string ranges = R"({"type":"ranges","lowest":)" + without_newline(sample(1, 5)) + R"(,"highest":)" +
-                             without_newline(sample(4, 10)) + "}\n";
-  EXPECT_EQ(with_values(header + sample(1, 10) + sample(4, 10) + sample(2, 10) + outcome() + sample(2, 5) +
-                            outcome("ok", "x", 1),
-                        {kQuotient}),
-            header + values + outcome() +
-                R"({"type":"values","round":1,"id":"x","values":[2.4]})"
-                "\n" +
-                outcome() + ranges);
+  const std::string first = sample(1, 10) + sample(4, 10) + sample(2, 10) + outcome();
+  const std::string kept = sample(1, 1) + outcome("failed");
+  const RoundTexts texts = replaced(header + first + kept + sample(2, 5) + outcome(), {kQuotient});
+  EXPECT_EQ(texts.kept, header + outcome() + kept + outcome());
+  EXPECT_EQ(texts.values, R"({"type":"values","line":2,"values":[1.2]})"
+                          "\n"
+                          R"({"type":"values","line":5,"values":[2.4]})"
+                          "\n"
+                          R"({"type":"ranges","lowest":)" +
+                              without_newline(sample(1, 5)) + R"(,"highest":)" + without_newline(sample(4, 10)) +
+                              "}\n");
 }
 
 TEST(RoundValues, SamplesWithoutDivisorAreLeftOut) {
@@ -103,25 +103,21 @@ TEST(RoundValues, AnythingUnusualIsKept) {
         "{}\n" + sample(1, 10) + outcome(), sample(1, 10, R"(,"node":0)") + outcome(),
         sample(1, 10, R"(,"text":"\n")") + outcome(), sample(1, 10) + other + outcome(), sample(1, 10), outcome(),
         std::string("\n\n"), std::string()}) {
-    EXPECT_EQ(with_values(text, {kQuotient}), text);
+    const RoundTexts texts = replaced(text, {kQuotient});
+    EXPECT_EQ(texts.kept, text);
+    EXPECT_EQ(texts.values, "");
   }
-  const std::string text = sample(1, 10) + outcome();
-  std::string result;
-  append_with_round_values(text, {}, result);
-  EXPECT_EQ(result, text);
+  EXPECT_EQ(replaced(sample(1, 10) + outcome(), {}).kept, sample(1, 10) + outcome());
 }
 
 TEST(RoundValues, ALastLineWithoutNewlineIsLeftOut) {
-  EXPECT_EQ(with_values(outcome() + R"({"type":"sample","ro)", {kQuotient}), outcome());
+  EXPECT_EQ(replaced(outcome() + R"({"type":"sample","ro)", {kQuotient}).kept, outcome());
 }
 
 TEST(RoundValues, DigestsAreLeftOut) {
-  EXPECT_EQ(with_values(outcome() +
-                            R"({"type":"figures","by":"x"})"
-                            "\n" +
-                            outcome(),
-                        {kQuotient}),
-            outcome() + outcome());
+  const std::string digest = R"({"type":"figures","by":"x"})"
+                             "\n";
+  EXPECT_EQ(replaced(outcome() + digest + outcome(), {kQuotient}).kept, outcome() + outcome());
 }
 
 }  // namespace

@@ -16,12 +16,13 @@ from nameplate.execution.child_process import Streams, end, start
 from nameplate.execution.launch import core_path
 from nameplate.probes import load_probes
 from nameplate.probes.shared.formulas import formulas_of
+from nameplate.results.run_file import RoundTexts
 
 
-def round_values(paths: Sequence[Path]) -> Iterator[bytes | None]:
-    """Yield the text of each run file with the values of each round in place of its samples.
+def round_values(paths: Sequence[Path]) -> Iterator[RoundTexts | None]:
+    """Yield each run file with the values of rounds in place of samples, as ``read_round_values`` reads it.
 
-    ``results.run_file.read_round_values`` reads such a text. Samples are kept where nameplate-core cannot compute all
+    Samples are kept where nameplate-core cannot compute all
     metrics of a probe, or finds anything unusual. An item is None if only the file itself can be read: it is not a
     regular file, has more than 1 GiB, its name is not UTF-8, or nameplate-core is missing or fails. The process of
     nameplate-core ends with the iterator.
@@ -39,7 +40,7 @@ def round_values(paths: Sequence[Path]) -> Iterator[bytes | None]:
             process.stdin.write(request)
             process.stdin.close()
         for _ in paths:
-            yield _next_text(process.stdout)
+            yield _next_texts(process.stdout)
     finally:
         end(process)
 
@@ -50,9 +51,9 @@ def _formulas() -> dict[str, object]:
     return {name: formulas for name, formulas in found.items() if formulas is not None}
 
 
-def _next_text(output: IO[bytes]) -> bytes | None:
-    size = output.readline()
-    if not size.strip().isdigit():  # "-1" for a file that cannot be read; nothing after the end of the process
+def _next_texts(output: IO[bytes]) -> RoundTexts | None:
+    sizes = output.readline().split()  # none for a file that cannot be read, or after the end of the process
+    if len(sizes) != len(RoundTexts._fields) or not all(size.isdigit() for size in sizes):
         return None
-    text = output.read(int(size))
-    return text if len(text) == int(size) else None
+    texts = RoundTexts(*(output.read(int(size)) for size in sizes))
+    return texts if [len(text) for text in texts] == [int(size) for size in sizes] else None

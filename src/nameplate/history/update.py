@@ -24,7 +24,7 @@ from nameplate.history.index import USUAL, VALUES, Change, Entry, Index, Rows
 from nameplate.records.run_record import Digest, MetricKey
 from nameplate.results.digest import code_fingerprint, digest_of
 from nameplate.results.measurements import RunFile
-from nameplate.results.run_file import read_digest, read_round_values, read_run
+from nameplate.results.run_file import RoundTexts, read_digest, read_round_values, read_run
 from nameplate.statistics.trends import Drift, find_trend
 
 _SUFFIX = ".jsonl"
@@ -191,9 +191,9 @@ def _read(folder: Path, files: Sequence[FoundFile]) -> list[_Read]:
     others = [place for place, read in enumerate(found) if read is None]
     if not others:
         return [read for read in found if read]
-    texts = round_values([folder / files[place].path for place in others])
-    for place, text in zip(others, texts, strict=True):
-        found[place] = _entered_by(folder, files[place], partial(_of_records, text=text))
+    from_core = round_values([folder / files[place].path for place in others])
+    for place, texts in zip(others, from_core, strict=True):
+        found[place] = _entered_by(folder, files[place], partial(_of_records, texts=texts))
     return [read for read in found if read]
 
 
@@ -202,11 +202,11 @@ def _of_digest(path: Path) -> tuple[Digest, bool] | None:
     return (digest, False) if digest else None
 
 
-def _of_records(path: Path, text: bytes | None) -> tuple[Digest, bool]:
-    """Return the digest of a file, and whether it is unfinished. ``text`` has the values of its rounds if not None."""
-    if text is not None:
+def _of_records(path: Path, texts: RoundTexts | None) -> tuple[Digest, bool]:
+    """Return the digest of a file, and whether it is unfinished; ``texts`` are those from nameplate-core, if any."""
+    if texts is not None:
         with suppress(FileError, ArithmeticError, KeyError, TypeError, ValueError):  # of which the file says more
-            return _digest(read_round_values(path, text))
+            return _digest(read_round_values(path, texts))
     return _digest(read_run(path))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from nameplate.errors import FileError
 from nameplate.probes.shared.job import nodes_of
 from nameplate.records.machine_record import Machine
+from nameplate.records.numbers import Count
 from nameplate.records.plan_record import Value
 from nameplate.records.run_record import Digest, FileRecord, Header, Outcome, Record, Reference, Run, Sample, Stop
 from nameplate.results.earlier_versions import completed_plan, missing_params
@@ -21,11 +22,11 @@ from nameplate.results.record_checks import problem_of_node, problem_of_outcome,
 class RoundValues(Record, frozen=True, tag="values", kw_only=True, gc=False):
     """The values of the metrics in one round of an experiment, as nameplate-core writes them in place of the samples.
 
-    ``values`` has one entry per metric of the probe: None if the round has no value, False if a number is missing or
-    the value is not finite.
+    ``line`` is the number of the line with the outcome. ``values`` has one entry per metric of the probe: None if the
+    round has no value, False if a number is missing or the value is not finite.
     """
 
-    id: str
+    line: Count
     values: list[float | bool | None]
 
 
@@ -37,9 +38,6 @@ class SampleRanges(Record, frozen=True, tag="ranges", kw_only=True, gc=False):
 
     lowest: Sample
     highest: Sample
-
-
-AnyRecord: TypeAlias = FileRecord | Digest | RoundValues | SampleRanges
 
 
 class Measurement(msgspec.Struct, frozen=True):
@@ -92,14 +90,18 @@ class Block(NamedTuple):
 
     number: int
     end: int
-    records: Sequence[AnyRecord]
+    records: Sequence[FileRecord | Digest]
 
 
 class Assembler:
-    """Groups the records of a run file. Samples belong to the outcome that follows them; all others are lost."""
+    """Groups the records of a run file. Samples belong to the outcome that follows them; all others are lost.
 
-    def __init__(self, path: Path) -> None:
+    ``values`` are those of rounds whose samples are not among the records, at most one for a line.
+    """
+
+    def __init__(self, path: Path, values: Sequence[RoundValues] = ()) -> None:
         self._path = path
+        self._values = {each.line: each.values for each in values}
         self._run: Run | None = None
         self._stop: Stop | None = None
         self._headers: list[Header] = []
@@ -108,8 +110,7 @@ class Assembler:
         self._of_nodes: dict[int, Outcome] = {}
         self._references: list[Reference] = []
         self._missing: dict[str, Mapping[str, Value]] = {}
-        self._values: RoundValues | None = None
-        self._checked: dict[str, Outcome] = {}
+        self._outcomes: dict[str, Outcome] = {}
         self._lost = 0
         self._whole_bytes = 0
 
@@ -123,15 +124,13 @@ class Assembler:
             if isinstance(record, Sample):  # nearly all are
                 self._stop = None
                 self._pending.append((line, record))
-            elif isinstance(record, SampleRanges):
-                self._check_ranges(line, record)
             elif not isinstance(record, Digest):  # another program may write it in a form that is not skipped above
                 self._stop = record if isinstance(record, Stop) else None
                 self._add(line, record)
         if not isinstance(block.records[-1], Digest):
             self._whole_bytes = block.end
 
-    def _add(self, line: int, record: FileRecord | RoundValues) -> None:
+    def _add(self, line: int, record: FileRecord) -> None:
         match record:
             case Run():
                 if self._run is not None:
@@ -147,8 +146,6 @@ class Assembler:
                 self._of_nodes[node] = outcome
             case Outcome():
                 self._take(line, self._completed(record))
-            case RoundValues():
-                self._values = record
             case Header():
                 self._headers.append(record)
                 self._drop_pending()
@@ -181,44 +178,47 @@ class Assembler:
             self._check_outcome(line, outcome)
             if found := problem_of_samples(self._machine, outcome, samples):
                 self._check(own[found.place][0], found.problem)
-        values = self._checked_values(line, outcome) if self._values else None
+        values = self._values.pop(line, None)
+        if values is not None:
+            self._check_replaced(line, outcome)
         self._lost += len(self._pending) - len(own)
         self._pending = []
         self._measurements.append(Measurement(outcome, samples, self._of_nodes, values))
         self._of_nodes = {}
 
-    def _checked_values(self, line: int, outcome: Outcome) -> Sequence[float | bool | None]:
-        """Return the values of a round that were in place of its samples."""
-        assert self._values is not None
-        values, self._values = self._values, None
-        is_all_of_round = (values.id, values.round, "ok") == (outcome.id, outcome.round, outcome.ending)
-        if not is_all_of_round or self._pending:
-            raise FileError(f"{self._path}: line {line}: the values before it are not those of its samples")
+    def _check_replaced(self, line: int, outcome: Outcome) -> None:
+        """Check the outcome of a round whose samples are not among the records."""
+        if outcome.ending != "ok" or self._pending:
+            raise FileError(f"{self._path}: line {line}: its values are not those of its samples")
         if len(nodes_of(self._machine)) > 1:
             raise FileError(f"{self._path}: line {line}: nodes are judged by their samples")
-        earlier = self._checked.get(outcome.id)
+        earlier = self._outcomes.get(outcome.id)
         if earlier and earlier.probe != outcome.probe:
             raise FileError(f"{self._path}: line {line}: earlier rounds have another probe")
         self._check_outcome(line, outcome)
-        return values.values
 
-    def _check_ranges(self, line: int, ranges: SampleRanges) -> None:
-        outcome = self._checked.get(ranges.lowest.id)
+    def check_ranges(self, ranges: SampleRanges) -> None:
+        """Check the samples of an experiment by their ranges, after its outcomes.
+
+        Raises:
+            FileError: something is wrong with a sample, or there is no outcome.
+        """
+        outcome = self._outcomes.get(ranges.lowest.id)
         if outcome is None:
-            raise FileError(f"{self._path}: line {line}: no values belong to these ranges")
+            raise FileError(f"{self._path}: no outcome belongs to the ranges of '{ranges.lowest.id}'")
         if found := problem_of_samples(self._machine, outcome, [ranges.lowest]):
-            self._check(line, found.problem)
+            raise FileError(f"{self._path}: {found.problem}")
 
     def _check_outcome(self, line: int, outcome: Outcome) -> None:
         """Check an outcome, unless that of an earlier round was the same."""
-        checked = self._checked.get(outcome.id)
+        checked = self._outcomes.get(outcome.id)
         if (
             checked is None
             or (checked.probe, checked.params, checked.facts) != (outcome.probe, outcome.params, outcome.facts)
             or checked.labels != outcome.labels
         ):
             self._check(line, problem_of_outcome(self._machine, outcome))
-            self._checked[outcome.id] = outcome
+            self._outcomes[outcome.id] = outcome
 
     def _drop_pending(self) -> None:
         self._lost += len(self._pending)
@@ -229,6 +229,8 @@ class Assembler:
         """Return the content of the file. Raises FileError if it has no record of type 'run'."""
         if self._run is None:
             raise FileError(f"{self._path} is empty: this is not a run file")
+        if self._values:
+            raise FileError(f"{self._path}: line {min(self._values)} is not the outcome that its values belong to")
         self._drop_pending()
         return RunFile(
             str(self._path), completed_plan(self._run, self._missing), self._headers, self._measurements, self._stop,

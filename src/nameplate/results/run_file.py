@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from io import BytesIO
 from itertools import chain
 from pathlib import Path
-from typing import IO, TypeAlias
+from typing import IO, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -22,7 +22,7 @@ from nameplate.records.inputs import open_input
 from nameplate.records.machine_record import Machine
 from nameplate.records.run_record import SCHEMA, Digest, FileRecord, Header, Run, check_moment
 from nameplate.records.run_writer import RunWriter
-from nameplate.results.measurements import AnyRecord, Assembler, Block, RunFile
+from nameplate.results.measurements import Assembler, Block, RoundValues, RunFile, SampleRanges
 from nameplate.results.record_checks import problem_of_record
 
 # Room for all pairs of two thousand nodes.
@@ -37,9 +37,8 @@ _DIGEST = _BEGIN + b'"figures"'
 # A second record of type 'run' is an error, and a digest is skipped.
 _DECODED_ALONE = {Run, Digest}
 
-_Decoder: TypeAlias = msgspec.json.Decoder[AnyRecord]
-_decoder: _Decoder = msgspec.json.Decoder(FileRecord | Digest)
-_round_decoder: _Decoder = msgspec.json.Decoder(AnyRecord)
+_decoder = msgspec.json.Decoder(FileRecord | Digest)
+_values_decoder = msgspec.json.Decoder(RoundValues | SampleRanges)
 _digest_decoder = msgspec.json.Decoder(Digest)
 
 
@@ -60,29 +59,53 @@ def read_run(path: Path) -> RunFile:
         raise ReadError(f"cannot read {path}: {error.strerror}") from None
 
 
-def read_round_values(path: Path, text: bytes) -> RunFile:
-    """Return the content of a run file from what ``nameplate-core round-values`` printed for it.
+class RoundTexts(NamedTuple):
+    """The two texts in JSON Lines that ``nameplate-core round-values`` prints for a run file.
 
-    ``path`` only names the file. Where ``text`` has the values of a round, its measurement has ``values``, and no
-    samples. The numbers of its samples are checked by the lowest and the highest ones. ``whole_bytes`` counts the bytes
-    of ``text``.
+    ``kept`` has lines of the file, unchanged. ``values`` has records of the types ``RoundValues`` and ``SampleRanges``
+    in place of the samples that are missing there.
+    """
+
+    kept: bytes
+    values: bytes
+
+
+def read_round_values(path: Path, texts: RoundTexts) -> RunFile:
+    """Return the content of a run file as nameplate-core printed it.
+
+    ``path`` only names the file. Where there are values in place of the samples of a round, its measurement has
+    ``values`` and no samples; such samples are checked by the lowest and the highest of their numbers. ``whole_bytes``
+    counts the bytes of ``texts.kept``.
 
     Raises:
-        FileError: ``text`` is not that of a valid run file, or has a line that ``read_run`` decodes on its own. The
-            message does not help a user, since it counts the lines of ``text``.
+        FileError: the texts are not from a valid run file, or have a line that ``read_run`` decodes on its own. The
+            message does not help a user, since it counts the lines that are kept.
     """
-    first, _, others = text.partition(b"\n")
+    first, _, others = texts.kept.partition(b"\n")
     begin = len(first) + 1
-    if not _is_whole(path, 1, text[:begin]):
+    if not _is_whole(path, 1, texts.kept[:begin]):
         raise FileError(f"{path} is empty: this is not a run file")
-    assembler = Assembler(path)
+    replacements = _decode_replacements(path, texts.values)
+    assembler = Assembler(path, [each for each in replacements if isinstance(each, RoundValues)])
     assembler.add(Block(1, begin, [_decode(path, 1, first)]))
     if others:
-        records = _decode_lines(others, _round_decoder)
+        records = _decode_lines(others)
         if not records:
             raise FileError(f"{path}: its lines cannot be decoded together")
-        assembler.add(Block(2, len(text), records))
+        assembler.add(Block(2, len(texts.kept), records))
+    for each in replacements:
+        if isinstance(each, SampleRanges):
+            assembler.check_ranges(each)
     return assembler.result()
+
+
+def _decode_replacements(path: Path, values: bytes) -> list[RoundValues | SampleRanges]:
+    try:
+        if clean_json(values) is values:
+            return _values_decoder.decode_lines(values)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        pass
+    raise FileError(f"{path}: the values in place of its samples cannot be decoded")
 
 
 def read_digest(path: Path, by: str) -> Digest | None:
@@ -190,7 +213,7 @@ def _blocks(path: Path, file: IO[bytes]) -> Iterator[Block]:
     while True:
         if number > 1 and offset >= single_until:
             lines = _next_lines(file)
-            records = _decode_lines(lines, _decoder)
+            records = _decode_lines(lines)
             single_until = offset + len(lines)
             file.seek(single_until if records else offset)
             if records:
@@ -233,11 +256,11 @@ def _is_whole(path: Path, number: int, line: bytes) -> bool:
     return True
 
 
-def _decode_lines(lines: bytes, decoder: _Decoder) -> list[AnyRecord]:
+def _decode_lines(lines: bytes) -> list[FileRecord | Digest]:
     """Return the records of lines; none if there is no line, or if a line must be decoded on its own."""
     try:
         # Characters that clean_json replaces are found in the lines together, too, but it takes a single document.
-        records = decoder.decode_lines(lines) if clean_json(lines) is lines else []
+        records = _decoder.decode_lines(lines) if clean_json(lines) is lines else []
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return []
     begins = [line[: len(_BEGIN)] for line in BytesIO(lines)]
@@ -245,10 +268,10 @@ def _decode_lines(lines: bytes, decoder: _Decoder) -> list[AnyRecord]:
     return records if has_one_each and _DECODED_ALONE.isdisjoint(map(type, records)) else []
 
 
-def _decode(path: Path, number: int, line: bytes) -> AnyRecord:
+def _decode(path: Path, number: int, line: bytes) -> FileRecord | Digest:
     """Return a line as a valid record without control characters. Raises FileError if it is none."""
     try:
-        record = _decoder.decode(clean_json(line))
+        record: FileRecord | Digest = _decoder.decode(clean_json(line))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise FileError(f"{path}: line {number} is not a nameplate record: {error}") from None
     if problem := problem_of_record(record):

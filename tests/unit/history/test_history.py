@@ -37,7 +37,7 @@ from nameplate.report.metric_names import MetricNames
 from nameplate.report.terminal.console import make_console
 from nameplate.report.terminal.history import print_series
 from nameplate.results.digest import digest_of
-from nameplate.results.run_file import append_digest, read_run
+from nameplate.results.run_file import RoundTexts, append_digest, read_run
 from nameplate.results.summarise import summarise
 from run_samples import header, outcome, plan, run, sample
 
@@ -137,9 +137,9 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     seen: list[str] = []
     of_records = update._of_records
 
-    def reading(path: Path, text: bytes | None) -> Any:
+    def reading(path: Path, texts: RoundTexts | None) -> Any:
         seen.append(path.name)
-        return of_records(path, text)
+        return of_records(path, texts)
 
     monkeypatch.setattr(update, "_of_records", reading)
     return seen

@@ -132,7 +132,7 @@ def test_a_file_reads_the_same_by_line_and_in_blocks_of_any_size(
     kind: str, chunk: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = recorded_file(f"{kind}.jsonl", tmp_path)
-    monkeypatch.setattr(run_file, "_decode_lines", lambda _, __: [])
+    monkeypatch.setattr(run_file, "_decode_lines", lambda _: [])
     by_line = read_run(path)
     monkeypatch.undo()
     monkeypatch.setattr(run_file, "_CHUNK", chunk)
