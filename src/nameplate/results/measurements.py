@@ -96,7 +96,7 @@ class Block(NamedTuple):
 class Assembler:
     """Groups the records of a run file. Samples belong to the outcome that follows them; all others are lost.
 
-    ``values`` are those of rounds whose samples are not among the records, at most one for a line.
+    ``values`` has the values of each round whose samples are not among the records, at most once for a line.
     """
 
     def __init__(self, path: Path, values: Sequence[RoundValues] = ()) -> None:

@@ -28,8 +28,8 @@ from nameplate.results.record_checks import problem_of_record
 # Room for all pairs of two thousand nodes.
 _MAX_LINE_BYTES = 64 << 20
 _CHUNK = 1 << 20
-# Most digests are shorter.
-_MOST_DIGESTS = 1 << 16
+# Read at first to find the last line; the digest of a run of the plan quick has 33 kB.
+_END_BYTES = 1 << 16
 # Readers of the records skip the digest, so that a damaged one does not matter.
 _BEGIN = b'{"type":'
 _DIGEST = _BEGIN + b'"figures"'
@@ -133,7 +133,7 @@ def _last_line(file: IO[bytes]) -> tuple[int, bytes]:
     taken = 0
     line = b""
     while taken < min(size, _MAX_LINE_BYTES) and b"\n" not in line[:-1]:
-        taken = min(size, _MAX_LINE_BYTES, max(_MOST_DIGESTS, 4 * taken))
+        taken = min(size, _MAX_LINE_BYTES, max(_END_BYTES, 4 * taken))
         file.seek(size - taken)
         line = file.read(taken)
     at = line.rfind(b"\n", 0, -1) + 1

@@ -54,7 +54,8 @@ def formula_of(metric: Metric) -> dict[str, Any]:
 def formulas_of(probe: Probe) -> list[dict[str, Any]] | None:
     """Return the formulas of all metrics of a probe, in their order.
 
-    None if one of them has none, or if the workers of its samples are checked: that depends on the labels of a round.
+    The result is None if a metric has no formula, or if the workers of the probe's samples are checked, since that
+    check depends on the labels of a round.
     """
     if probe.recorded.worker_names:
         return None
