@@ -14,7 +14,7 @@ from nameplate.units import size_text
 class SettingDifference(msgspec.Struct, frozen=True):
     """A property of the machine or the run that differs between two runs, such as "governor" or "kernel".
 
-    ``base`` and ``new`` are its values as text, "not recorded" if a run does not have it.
+    ``base`` and ``new`` are its values as text.
     """
 
     name: str
@@ -22,33 +22,47 @@ class SettingDifference(msgspec.Struct, frozen=True):
     new: str
 
 
-def differing_settings(base: tuple[Run, Machine | None], new: tuple[Run, Machine | None]) -> list[SettingDifference]:
-    """Return the properties that differ between two runs and their machines, in a fixed order; empty if none differs.
+def differing_settings(
+    base: tuple[Run, Machine | None], new: tuple[Run, Machine | None]
+) -> tuple[list[SettingDifference], list[str]]:
+    """Return the properties that differ between two runs and their machines, and the names of those not compared.
 
     Each side is (run, its machine). Only properties that are stable and affect results are compared: those of the
-    machine, the priority, and the version of nameplate. The machine is None if it was not recorded; its properties are
-    then "not recorded".
+    machine, the priority, and the version of nameplate. A property that only one of the two recorded is not compared.
+    The machine is None if it was not recorded, as with the output of another tool, which has no priority and version of
+    nameplate either. Both lists are in a fixed order.
     """
+    differing, unchecked = differing_machine_settings(base[1], new[1])
     own = [("priority", base[0].priority, new[0].priority), ("nameplate", base[0].version, new[0].version)]
-    return [
-        *differing_machine_settings(base[1], new[1]),
-        *(SettingDifference(*each) for each in own if each[1] != each[2]),
-    ]
+    if base[1] is not None and new[1] is not None:
+        differing += [SettingDifference(*each) for each in own if each[1] != each[2]]
+    return differing, unchecked
 
 
-def differing_machine_settings(base: Machine | None, new: Machine | None) -> list[SettingDifference]:
-    """Return the properties that differ between two machines, in a fixed order.
+def differing_machine_settings(base: Machine | None, new: Machine | None) -> tuple[list[SettingDifference], list[str]]:
+    """Return the properties that differ between two machines, and the names of those that only one recorded.
 
-    A machine is None if it was not recorded; its properties are then "not recorded".
+    A machine is None if it was not recorded. Both lists are in a fixed order.
     """
-    shown = ((name, _shown_of(look, base), _shown_of(look, new)) for name, look in _MACHINE_SETTINGS.items())
-    return [SettingDifference(*each) for each in shown if each[1] != each[2]]
+    if base is None or new is None:
+        return [], [] if base is new else ["the machine and its settings"]
+    differing: list[SettingDifference] = []
+    unchecked: list[str] = []
+    for name, look in _MACHINE_SETTINGS.items():
+        before, after = _text_of(look, base), _text_of(look, new)
+        if before == after:
+            continue
+        if before is None or after is None:
+            unchecked.append(name)
+        else:
+            differing.append(SettingDifference(name, before, after))
+    return differing, unchecked
 
 
-def _shown_of(look: Callable[[Machine], object], machine: Machine | None) -> str:
-    value = look(machine) if machine else None
+def _text_of(look: Callable[[Machine], object], machine: Machine) -> str | None:
+    value = look(machine)
     if value is None:
-        return "not recorded"
+        return None
     return ", ".join(map(str, value)) or "none" if isinstance(value, list) else str(value)
 
 

@@ -140,9 +140,12 @@ def metric_rows(pairs: Sequence[MetricPair], judge_pairs: JudgePairs) -> list[Co
 
 
 def _judged(pair: MetricPair, typical: Judged, capability: CapabilityChange | None) -> ComparisonRow:
-    parts = [typical.reason, *(_circumstances(pair) if typical.verdict != "SAME" else [])]
-    reason = "; ".join(part for part in parts if part)
-    return _row(pair, replace(typical, reason=reason), capability)
+    restrictions = [f"{result.restriction} in {name}" for name, result in pair.sides if result.restriction]
+    circumstances = _circumstances(pair) if typical.verdict != "SAME" else []
+    reason = "; ".join(part for part in (*restrictions, typical.reason, *circumstances) if part)
+    # A rate that was asked for says nothing about the machine.
+    verdict = "UNSURE" if restrictions else typical.verdict
+    return _row(pair, replace(typical, verdict=verdict, reason=reason), capability)
 
 
 def _row(pair: MetricPair, found: Judged, capability: CapabilityChange | None = None) -> ComparisonRow:
@@ -173,7 +176,8 @@ def _why_incomparable(pair: MetricPair) -> str:
             return f"{name} has a round with the value {min(result.round_values):g}, which has no ratio"
     if base.summary.unit != new.summary.unit:
         return f"the units differ: {base.summary.unit} and {new.summary.unit}"
-    if base.source != new.source:
+    # The output of another tool does not tell what served it.
+    if base.source != new.source and "imported" not in (base.kind, new.kind):
         return f"not the same work: served by {base.source} in {pair.names[0]} and by {new.source} in {pair.names[1]}"
     return ""
 
@@ -185,6 +189,8 @@ def _circumstances(pair: MetricPair) -> list[str]:
         for name, result in pair.sides
         if result.summary.disturbed > MUCH_DISTURBED
     ]
+    if "imported" in (pair.base.kind, pair.new.kind):  # no label of the other side is known
+        return disturbed
     labels = {label: [result.labels.get(label) or "none" for _, result in pair.sides]
               for label in sorted({*pair.base.labels, *pair.new.labels})}  # fmt: skip
     return disturbed + [

@@ -38,37 +38,43 @@ class RunComparison(msgspec.Struct, frozen=True, kw_only=True):
     """Two runs compared: the metrics of both, and the settings that differ.
 
     ``rows`` are in the order of the base run's results. ``only_in_base`` and ``only_in_new`` are metrics that the other
-    run does not have, as ``probe name=value … metric``.
+    run does not have, as ``probe name=value … metric``. ``unchecked`` names what could not be compared, since one of
+    the two did not record it.
     """
 
     rows: list[ComparisonRow]
     settings: list[SettingDifference]
     only_in_base: list[str]
     only_in_new: list[str]
+    unchecked: list[str] = []
 
 
 def compare_runs(base: Report, new: Report, same_within: float = SAME_WITHIN) -> RunComparison:
     """Return the verdicts on the metrics that both runs have; each is on ``new`` compared with ``base``.
 
     Metrics are the same if their probe, name and parameters are equal. If one has fewer parameters, but the same values
-    for these, the two are compared if no other metric fits. Derived values, such as the size of a cache, are left out.
-    SAME means that an equivalence test at 5 % rules out a change by more than ``same_within``, a share such as 0.05. If
-    one of the runs was measured until it had a verdict (``Limits.detect``), the tests hold after every round. What the
-    machine is capable of is compared as well (``ComparisonRow.capability``): if only the typical value is worse, other
-    programs took more of the machine. A verdict on the capability is UNSURE where something else than the machine may
-    have made the difference, or hidden one (``comparison/doubts.py``). The false discovery rate is controlled within
-    each area, the first word of a probe's name. Metrics without a value, with a round at or below 0, with different
-    units, or served by different sources are INCOMPARABLE. The method is that of ``statistics/two_samples.py``.
+    for these, the two are compared if no other metric fits. Of what another tool did not record, only what its output
+    excludes counts as different (``Result.possible``); the rest is ``unchecked``. Derived values, such as the size of a
+    cache, are left out. SAME means that an equivalence test at 5 % rules out a change by more than ``same_within``, a
+    share such as 0.05. If one of the runs was measured until it had a verdict (``Limits.detect``), the tests hold after
+    every round. What the machine is capable of is compared as well (``ComparisonRow.capability``): if only the typical
+    value is worse, other programs took more of the machine. A verdict on the capability is UNSURE where something else
+    than the machine may have made the difference, or hidden one (``comparison/doubts.py``). The false discovery rate is
+    controlled within each area, the first word of a probe's name. Metrics without a value, with a round at or below 0,
+    with different units, or served by different sources are INCOMPARABLE. The method is that of
+    ``statistics/two_samples.py``.
     """
     ours, theirs = metrics_by_key(base.results), metrics_by_key(new.results)
-    partners = _partners(list(ours), list(theirs))
+    partners = _partners(ours, theirs)
+    settings, unchecked = differing_settings((base.run, base.machine), (new.run, new.machine))
     return RunComparison(
         rows=metric_rows(
             _pairs(_Side(base, ours), _Side(new, theirs), partners), partial(judge_runs, same_within=same_within)
         ),
-        settings=differing_settings((base.run, base.machine), (new.run, new.machine)),
+        settings=settings,
         only_in_base=[_name(key) for key in ours if key not in partners],
         only_in_new=[_name(key) for key in theirs if key not in partners.values()],
+        unchecked=[*_unrecorded_params(partners), *_unrecorded_source(ours, theirs, partners), *unchecked],
     )
 
 
@@ -99,7 +105,21 @@ def _pairs(base: _Side, new: _Side, partners: Mapping[Key, Key]) -> list[MetricP
     return pairs
 
 
-def _partners(ours: Sequence[Key], theirs: Sequence[Key]) -> dict[Key, Key]:
+def _unrecorded_params(partners: Mapping[Key, Key]) -> list[str]:
+    """Return the parameters that only one side of a pair names."""
+    names = {name for pair in partners.items() for name, _ in set(pair[0][2]) ^ set(pair[1][2])}
+    return [f"{name}=" for name in sorted(names)]
+
+
+def _unrecorded_source(
+    ours: Mapping[Key, Result], theirs: Mapping[Key, Result], partners: Mapping[Key, Key]
+) -> list[str]:
+    """Return that it is not known in one of the runs what served the bytes, if the other one knows it."""
+    is_unknown = any(bool(ours[key].source) != bool(theirs[other].source) for key, other in partners.items())
+    return ["what served the bytes"] if is_unknown else []
+
+
+def _partners(ours: Mapping[Key, Result], theirs: Mapping[Key, Result]) -> dict[Key, Key]:
     """Return each metric's counterpart: the one with the same parameters, or the only one with a subset or superset.
 
     Outputs of other tools, and of earlier versions of nameplate, have fewer parameters.
@@ -107,15 +127,27 @@ def _partners(ours: Sequence[Key], theirs: Sequence[Key]) -> dict[Key, Key]:
     found = {key: key for key in ours if key in set(theirs)}
     for key in ours:
         if key not in found:
-            likely = [other for other in theirs if other not in found and _is_part(key, other)]
-            if len(likely) == 1 and sum(_is_part(each, likely[0]) for each in ours if each not in found) == 1:
+            likely = [other for other in theirs if other not in found and _may_be_same(key, ours, other, theirs)]
+            if (
+                len(likely) == 1
+                and sum(_may_be_same(each, ours, likely[0], theirs) for each in ours if each not in found) == 1
+            ):
                 found[key] = likely[0]
     return {key: found[key] for key in ours if key in found}
 
 
-def _is_part(one: Key, other: Key) -> bool:
+def _may_be_same(one: Key, ours: Mapping[Key, Result], other: Key, theirs: Mapping[Key, Result]) -> bool:
     first, second = set(one[2]), set(other[2])
-    return one[:2] == other[:2] and (first <= second or second <= first)
+    return (
+        one[:2] == other[:2]
+        and (first <= second or second <= first)
+        and _is_possible(ours[one], dict(other[2]))
+        and _is_possible(theirs[other], dict(one[2]))
+    )
+
+
+def _is_possible(result: Result, params: Mapping[str, Value]) -> bool:
+    return all(name not in params or params[name] in choices for name, choices in result.possible.items())
 
 
 def compare_by(report: Report, name: str, same_within: float = SAME_WITHIN) -> list[ComparisonRow]:

@@ -269,6 +269,7 @@ def _change_report(
 
 def _settings(folder: Path, change: Change) -> list[SettingDifference]:
     try:
-        return differing_settings(read_beginning(folder / change.until), read_beginning(folder / change.since))
+        differing, _ = differing_settings(read_beginning(folder / change.until), read_beginning(folder / change.since))
     except FileError:  # removed since the index was made
         return []
+    return differing

@@ -160,6 +160,10 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
       sets ``kind`` to it.
     - ``sample_s``: the length of its samples in seconds; ``sample_work``: what each did, in the operations or bytes
       that the probe counts. Both are medians of the rounds' medians, and 0 if it was not measured, and for a series.
+    - ``possible``: for an imported result, the values that parameters may have had which its tool did not record, if it
+      excludes others; an empty list means that the work did not have the parameter
+    - ``restriction``: what kept an imported value below what the machine delivers, such as a rate that was asked for;
+      empty if there was nothing
     - ``limit``: the limit that the capability includes, "" if there was none; ``capable_rounds``: the number of rounds
       that the capability is estimated from, those since the limit set in. It is 0 without a capability.
 
@@ -194,6 +198,8 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     sample_work: Real = 0.0
     limit: LimitKind = ""
     capable_rounds: Count = 0
+    possible: dict[str, list[Value]] = {}
+    restriction: str = ""
 
     def __post_init__(self) -> None:
         """Set the kind of results in reports of earlier versions, which have it only in the summary's ``stop``."""
@@ -266,6 +272,18 @@ class Table(msgspec.Struct, frozen=True):
     notes: list[str] = []
 
 
+class ImportedFile(msgspec.Struct, frozen=True, kw_only=True):
+    """A file with the output of another tool: its name, the tool, the tool's version as it prints it, and SHA-256.
+
+    ``version`` is "" if the output has none.
+    """
+
+    name: str
+    tool: str
+    version: str
+    sha256: str
+
+
 class Report(msgspec.Struct, frozen=True, kw_only=True):
     """A summarised run, which ``show``, ``report`` and ``compare`` work on.
 
@@ -274,8 +292,9 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     values are last in each group. ``truncated`` means that the run file was cut off, ``interrupted`` that the user
     stopped the run. ``notes`` are sentences to show with the results. ``nodes`` is None unless the run has values of
     several nodes. ``study`` is the published study that the plan reproduces, None for any other plan, and also if
-    ``machine`` is None. ``measured_s`` is the time in seconds that the run took. If a later command resumed it
-    (``--resume``), it may be only that of all experiments with their set-up. It is 0 for other tools' outputs.
+    ``machine`` is None. ``imported`` has the files of a report on the outputs of another tool. ``measured_s`` is the
+    time in seconds that the run took. If a later command resumed it (``--resume``), it may be only that of all
+    experiments with their set-up. It is 0 for other tools' outputs.
     """
 
     run: Run
@@ -289,3 +308,4 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     nodes: Nodes | None = None
     study: Study | None = None
     measured_s: Real = 0.0
+    imported: list[ImportedFile] = []

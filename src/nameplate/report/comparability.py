@@ -63,7 +63,11 @@ def conditions(base: Report, machine: Machine, clock: LoadedClock, findings: Seq
 
 
 def _processor(base: Report, machine: Machine) -> Condition:
-    differing = [each for each in differing_machine_settings(base.machine, machine) if each.name in _SAME]
+    settings, unchecked = differing_machine_settings(base.machine, machine)
+    differing = [each for each in settings if each.name in _SAME]
+    unrecorded = unchecked if base.machine is None else [name for name in unchecked if name in _SAME]
+    if unrecorded:
+        return Condition("processor", False, f"not recorded by both: {', '.join(unrecorded)}")
     if differing:
         words = ", ".join(f"{each.name}: {each.base} → {each.new}" for each in differing)
         return Condition("processor", False, words)

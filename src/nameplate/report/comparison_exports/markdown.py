@@ -44,6 +44,8 @@ def export(found: RunComparison, _limit: float) -> str:
     if found.settings:
         words = ", ".join(plain(f"{each.name}: {each.base} → {each.new}") for each in found.settings)
         paragraphs.append(f"Settings that differ: {words}\n")
+    if found.unchecked:
+        paragraphs.append(f"Not recorded by both, so not compared: {plain(', '.join(found.unchecked))}\n")
     for name, only in (("the base", found.only_in_base), ("the new run", found.only_in_new)):
         if only:
             more = f" and {len(only) - _MAX_NAMED} more" if len(only) > _MAX_NAMED else ""

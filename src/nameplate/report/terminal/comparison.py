@@ -42,9 +42,9 @@ _COLUMNS = ("verdict", "{0}", "{1}", "ratio", "99 %", "detects")
 def print_comparison(found: RunComparison, console: Console | None = None, has_all: bool = False) -> None:
     """Print what changed between two runs: a sentence, the metrics that changed, and the number of verdicts by area.
 
-    The settings that differ follow, and the metrics that only one of the runs has, of which the first six are named. Of
-    the metrics that changed, the first ``MAX_CHANGED`` have rows. With ``has_all``, every metric has, in the order of
-    ``print_rows``. Without ``console``, it prints to standard output.
+    The settings that differ follow, what only one of the runs recorded, and the metrics that only one of the runs has,
+    of which the first six are named. Of the metrics that changed, the first ``MAX_CHANGED`` have rows. With
+    ``has_all``, every metric has, in the order of ``print_rows``. Without ``console``, it prints to standard output.
     """
     console = console or make_console()
     for part in (summary(found.rows), *meanings(found.rows)):
@@ -60,6 +60,8 @@ def print_comparison(found: RunComparison, console: Console | None = None, has_a
     for line in area_lines(found.rows, console.width):
         console.print(line)
     _print_settings(found.settings, console)
+    if found.unchecked:
+        console.print(Text(f"\nnot recorded by both, so not compared: {', '.join(found.unchecked)}", style="dim"))
     for name, only in (("the base", found.only_in_base), ("the new run", found.only_in_new)):
         if only:
             more = f" and {len(only) - _MAX_NAMED} more" if len(only) > _MAX_NAMED else ""
