@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import codecs
+import hashlib
 import statistics
 from collections.abc import Sequence
 from contextlib import suppress
@@ -9,21 +11,19 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 from nameplate.control_characters import clean_json, clean_text
-from nameplate.errors import FileError, Unreadable
+from nameplate.errors import FileError, ReadError, Unreadable
 from nameplate.planning.sweep import experiment_id
 from nameplate.probes import probe_of
 from nameplate.records.inputs import modified_s, read_input
-from nameplate.records.plan_record import Experiment, Limits, Plan, Value
-from nameplate.records.result import Rated, Report, Result, Series, Summary
+from nameplate.records.plan_record import Experiment, Limits, Plan
+from nameplate.records.result import ImportedFile, Rated, Report, Result, Series, Summary
 from nameplate.records.run_record import SCHEMA, Run
 from nameplate.statistics.stats import median, median_interval
-from nameplate.tools.external import Importer, importer_of, load_importers
-from nameplate.tools.output import Imported
+from nameplate.tools.external import importers_of, load_importers
+from nameplate.tools.output import Imported, Key, ToolOutput, shortened
 
 # Outputs of these tools have a few KB; those of fio with all percentiles have about a hundred.
 _MAX_BYTES = 16 << 20
-
-_Key = tuple[str, str, tuple[tuple[str, Value], ...]]
 
 
 def read_imported(path: Path) -> Report:
@@ -31,29 +31,57 @@ def read_imported(path: Path) -> Report:
 
     Each file of the folder counts as a round; its subfolders are ignored. A result is the median over the files that
     have its metric with the same parameters. The report has no machine, and no metric has a reference value. Its time
-    is that of the file that was modified first.
+    is that of the file that was modified first, and ``imported`` has each file with its digest. The notes name what is
+    not read, files of a folder included.
 
     Raises:
-        FileError: a file cannot be read, is larger than 16 MiB, is of no known tool or damaged, or the folder has no
-            files or outputs of several tools.
+        FileError: a file cannot be read or is larger than 16 MiB, nothing can be read because files are of no known
+            tool or damaged, or the folder has no files or outputs of several tools.
     """
     files = _files_in(path) if path.is_dir() else [path]
     if not files:
         raise FileError(f"{path} is empty")
-    read = [(file, *_read(file)) for file in files]
-    tools = {importer.name for _, importer, _ in read}
+    outputs, problems = _read_all(files)
+    tools = {record.tool for record, _ in outputs}
     if len(tools) > 1:
         raise FileError(
             f"{path} contains outputs of {' and '.join(sorted(tools))}; a folder must have outputs of one tool, which "
             "count as repeats"
         )
-    values: dict[_Key, list[float]] = {}
-    for _, _, imported in read:
-        for each in imported:
-            key = (each.probe, each.metric, tuple(sorted(each.params.items())))
-            values.setdefault(key, []).append(each.value)
-    started = datetime.fromtimestamp(min(modified_s(file) for file in files), timezone.utc)
-    return _report(read[0][1].name, started, [_result(key, rounds) for key, rounds in values.items()], path)
+    rounds: dict[Key, list[Imported]] = {}
+    for value in (value for _, output in outputs for value in output.values):
+        rounds.setdefault(value.key, []).append(value)
+    restrictions = dict.fromkeys(
+        value.restriction for values in rounds.values() for value in values if value.restriction
+    )
+    skipped = [f"not read: {record.name}: {reason}" for record, output in outputs for reason in output.skipped]
+    return _report(
+        records=[record for record, _ in outputs],
+        started=datetime.fromtimestamp(min(map(modified_s, files)), timezone.utc),
+        results=[_result(values) for values in rounds.values()],
+        notes=[
+            *(f"{restriction}, so the value is not what the machine delivers" for restriction in restrictions),
+            *shortened(skipped),
+            *shortened([f"not read: {problem}" for problem in problems]),
+        ],
+        path=path,
+    )
+
+
+def _read_all(files: Sequence[Path]) -> tuple[list[tuple[ImportedFile, ToolOutput]], list[FileError]]:
+    """Return what was read from the files, and why others were not. Raises the first problem if nothing was read."""
+    outputs: list[tuple[ImportedFile, ToolOutput]] = []
+    problems: list[FileError] = []
+    for file in files:
+        try:
+            outputs.append(_read(file))
+        except ReadError:
+            raise
+        except FileError as error:
+            problems.append(error)
+    if not outputs:
+        raise problems[0]
+    return outputs, problems
 
 
 def _files_in(folder: Path) -> list[Path]:
@@ -63,53 +91,74 @@ def _files_in(folder: Path) -> list[Path]:
         raise FileError(f"cannot read {folder}: {error.strerror}") from None
 
 
-def _read(path: Path) -> tuple[Importer, Sequence[Imported]]:
-    text = _clean(read_input(path, _MAX_BYTES, "output of a tool"))
-    importer = importer_of(text)
-    if importer is None:
+def _read(path: Path) -> tuple[ImportedFile, ToolOutput]:
+    content = read_input(path, _MAX_BYTES, "output of a tool")
+    text = _clean(content)
+    importers = importers_of(text)
+    if len(importers) > 1:
+        names = " and ".join(importer.name for importer in importers)
+        raise FileError(f"{path} contains outputs of {names}: put each into a file of its own")
+    if not importers:
         raise FileError(
             f"{path} is neither a run file nor an output of {', '.join(each.name for each in load_importers())}"
         )
+    tool = importers[0].name
     try:
-        return importer, importer.read(text)
+        output = importers[0].read(text)
     except (Unreadable, FileError) as error:
-        raise FileError(f"{path}: {importer.name}: {error}") from None
+        raise FileError(f"{path}: {tool}: {error}") from None
+    digest = hashlib.sha256(content).hexdigest()
+    return ImportedFile(name=path.name, tool=tool, version=output.version, sha256=digest), output
 
 
 def _clean(content: bytes) -> str:
-    """Return a tool's output without control characters, including control characters that JSON writes as escapes."""
+    """Return a tool's output without control characters, including control characters that JSON writes as escapes.
+
+    It is UTF-8, or what its byte order mark says: PowerShell's ``>`` writes UTF-16.
+    """
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        content = content.decode("utf-16", errors="replace").encode()
+    content = content.removeprefix(codecs.BOM_UTF8)
     # For text that is not JSON, or is damaged, the tool's own reader has the better message.
     with suppress(ValueError, RecursionError):
         content = clean_json(content)
     return clean_text(content.decode(errors="replace"))
 
 
-def _report(tool: str, started: datetime, results: list[Result], path: Path) -> Report:
+def _report(
+    *, records: list[ImportedFile], started: datetime, results: list[Result], notes: list[str], path: Path
+) -> Report:
+    tool = records[0].tool
+    versions = sorted({record.version for record in records} - {""})
     experiments = [Experiment(result.id, result.summary.probe, result.summary.params) for result in results]
     run = Run(
-        schema=SCHEMA, version=tool, started=started.isoformat(timespec="seconds"),
+        schema=SCHEMA, version=" ".join([tool, *versions]), started=started.isoformat(timespec="seconds"),
         plan=Plan(f"outputs of {tool}", experiments, Limits(0.0, 0.0)), seed=0, rated={},
     )  # fmt: skip
-    note = f"read from {path.name}: values of {tool}, not measured by nameplate"
+    note = f"read from {path.name}: values of {run.version}, not measured by nameplate"
     return Report(
-        run=run, machine=None, clock=None, results=results, tables=[], truncated=False, interrupted=False, notes=[note]
-    )
+        run=run, machine=None, clock=None, results=results, tables=[], truncated=False, interrupted=False,
+        notes=[note, *notes], imported=records,
+    )  # fmt: skip
 
 
-def _result(key: _Key, rounds: list[float]) -> Result:
-    probe, metric_name, params = key
-    metric = next(metric for metric in probe_of(probe).metrics if metric.name == metric_name)
+def _result(values: Sequence[Imported]) -> Result:
+    """Return the result of the values of one metric with the same parameters, one for each round."""
+    first, rounds = values[0], [value.value for value in values]
+    metric = next(metric for metric in probe_of(first.probe).metrics if metric.name == first.metric)
     interval = median_interval(rounds)
     best = max(rounds) if metric.better == "higher" else min(rounds)
-    unrated = Rated(None, "imported")
+    restriction = next((value.restriction for value in values if value.restriction), "")
     summary = Summary(
-        probe=probe, params=dict(params), metric=metric_name, value=median(rounds), unit=metric.unit,
-        ci=(interval.low, interval.high) if interval else None, rounds=len(rounds), samples=len(rounds),
-        mean=statistics.fmean(rounds), best=best, sustained=None, p95=None, p99=None, rated=None, efficiency=None,
-        outcome="ok", reason="rated: imported", stop="imported", disturbed=0.0,
+        probe=first.probe, params=dict(sorted(first.params.items())), metric=first.metric, value=median(rounds),
+        unit=metric.unit, ci=(interval.low, interval.high) if interval else None, rounds=len(rounds),
+        samples=len(rounds), mean=statistics.fmean(rounds), best=best, sustained=None, p95=None, p99=None, rated=None,
+        efficiency=None, outcome="ok", reason="rated: imported", stop="imported", disturbed=0.0,
     )  # fmt: skip
     return Result(
-        id=experiment_id(probe, summary.params), summary=summary, better=metric.better, rated=unrated,
-        efficiency_ci=None, series=Series([], [], [], []), round_values=rounds, utilisation=0.0, oversubscribed=False,
-        facts={}, kind="imported",
+        id=experiment_id(first.probe, summary.params), summary=summary, better=metric.better,
+        rated=Rated(None, "imported"), efficiency_ci=None, series=Series([], [], [], []), round_values=rounds,
+        utilisation=0.0, oversubscribed=False, facts={}, kind="imported",
+        possible={name: list(choices) for name, choices in first.possible.items()}, restriction=restriction,
+        remarks=[restriction] if restriction else [],
     )  # fmt: skip

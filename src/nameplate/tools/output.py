@@ -5,10 +5,12 @@ Output that has changed raises Unreadable; nothing is guessed.
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TypeVar
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias, TypeVar
 
 import msgspec
 
@@ -16,9 +18,17 @@ from nameplate.errors import Unreadable
 from nameplate.records.plan_record import Value
 
 T = TypeVar("T")
+# What no two values of one output may share: the probe, the metric, and the parameters in the order of their names.
+Key: TypeAlias = tuple[str, str, tuple[tuple[str, Value], ...]]
 # Within these limits, quotients of two values are finite.
 MIN_VALUE, MAX_VALUE = 1e-50, 1e50
 MAX_DIGITS = 18
+MAX_REASONS = 3
+_DECODER = json.JSONDecoder()
+_BEGINNING = re.compile(r"(?:\A\s*|^)\{", re.MULTILINE)
+_NOT_A_NUMBER = re.compile(r"(:\s*)[-+]?(?:nan|inf|NaN|Infinity)(?=\s*[,}])")
+# Objects that do not end are looked through once for each beginning.
+_MAX_FAILED = 100
 
 
 @dataclass(frozen=True)
@@ -26,31 +36,75 @@ class Imported:
     """A value from a tool's output, as a value of nameplate's metric with the name ``metric``.
 
     ``value`` is in the metric's SI base unit. ``params`` are the probe's parameters that the output tells; others are
-    missing.
+    missing. ``possible`` has the values that a missing parameter may have had, if the output excludes others; () means
+    that the work did not have the parameter at all. ``restriction`` says what kept the value below what the machine
+    delivers, such as a rate that was asked for, and is empty otherwise.
     """
 
     probe: str
     params: Mapping[str, Value]
     metric: str
     value: float
+    possible: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
+    restriction: str = ""
+
+    @property
+    def key(self) -> Key:
+        """Return the probe, the metric and the parameters."""
+        return self.probe, self.metric, tuple(sorted(self.params.items()))
 
 
-def only(values: Sequence[Imported], what: str) -> Sequence[Imported]:
-    """Return the values unchanged; ``what`` says in a message what they are, in the plural.
+@dataclass(frozen=True)
+class ToolOutput:
+    """One output of a tool as it was read: the tool's version, "" if it has none, and values with distinct keys.
+
+    ``skipped`` has a sentence for each part of the output that is not read, with the reason.
+    """
+
+    version: str
+    values: Sequence[Imported]
+    skipped: Sequence[str] = ()
+
+
+def tool_output(version: str, values: Sequence[Imported], what: str, skipped: Sequence[str] = ()) -> ToolOutput:
+    """Return an output without the values whose key occurs more than once, which ``skipped`` then names.
+
+    One output is one round, and which of several values belongs to it is not known. ``what`` says in a message what the
+    values are, in the plural.
 
     Raises:
-        Unreadable: there are none.
+        Unreadable: no value is left; the message has the reasons.
     """
-    if not values:
-        raise Unreadable(f"no {what} in the output")
-    return values
+    counts = Counter(value.key for value in values)
+    kept = [value for value in values if counts[value.key] == 1]
+    repeated = [value for value in values if counts[value.key] > 1]
+    reasons = [*skipped, *([_repeated(repeated)] if repeated else [])]
+    if not kept:
+        raise Unreadable("; ".join(shortened(reasons)) or f"no {what} in the output")
+    return ToolOutput(version, kept, reasons)
 
 
-def number(text: str, pattern: str, factor: float = 1.0) -> float:
+def _repeated(values: Sequence[Imported]) -> str:
+    first = values[0]
+    params = " ".join(f"{name}={value}" for name, value in first.params.items())
+    return (
+        f"the output has {first.metric} with {params} more than once: one output is one round, so put each run into a "
+        "file of its own"
+    )
+
+
+def shortened(reasons: Sequence[object]) -> Sequence[str]:
+    """Return the first three reasons as text, with the number of those left out."""
+    more = [f"and {len(reasons) - MAX_REASONS} more"] if len(reasons) > MAX_REASONS else []
+    return [*map(str, reasons[:MAX_REASONS]), *more]
+
+
+def number(text: str, pattern: str, line: str, factor: float = 1.0) -> float:
     """Return the number in the pattern's only group, times ``factor``.
 
     ``text`` is the tool's whole output. ``pattern`` is a regular expression, in which ``^`` and ``$`` match at every
-    line. The group may match whatever ``positive`` reads.
+    line. The group may match whatever ``positive`` reads. ``line`` describes the line in a message, such as
+    ``line 'Triad:'``.
 
     Raises:
         Unreadable: the pattern does not match exactly once, the group is not a number, or the product is not between
@@ -58,7 +112,7 @@ def number(text: str, pattern: str, factor: float = 1.0) -> float:
     """
     matches = re.findall(pattern, text, re.MULTILINE)
     if len(matches) != 1:
-        raise Unreadable(f"{len(matches) or 'no'} lines match {pattern}")
+        raise Unreadable(f"the output has {f'{len(matches)} times a' if matches else 'no'} {line} in the form expected")
     return positive(matches[0], factor)
 
 
@@ -90,34 +144,52 @@ def whole(text: str, what: str) -> int:
     return int(text)
 
 
-def sizes_and_times(text: str, row: re.Pattern[str]) -> Iterator[tuple[int, float]]:
-    """Yield the size in bytes and the time in seconds of each line of a text whose beginning matches ``row``.
-
-    The groups of ``row`` are the size, as for ``whole``, and the time in microseconds, as for ``positive``.
-
-    Raises:
-        Unreadable: a size or a time is not a possible value; the message has the number of the line.
-    """
-    for line_number, line in enumerate(text.splitlines(), start=1):
-        match = row.match(line)
-        if match is None:
-            continue
-        try:
-            yield whole(match[1], "the size"), positive(match[2], 1e-6)
-        except Unreadable as error:
-            raise Unreadable(f"line {line_number}: {error}") from None
-
-
 def decoded(text: str, type_: type[T]) -> T:
-    """Return the JSON object in a text, decoded as the type ``type_`` (msgspec).
-
-    Lines of warnings may precede the object, unless they contain a brace. Only white space may follow it.
+    """Return the only JSON object in a text, decoded as the type ``type_`` (msgspec).
 
     Raises:
-        Unreadable: the text has no such JSON, or the object does not fit the type.
+        Unreadable: ``json_objects`` does not find exactly one, or the object does not fit the type.
     """
-    begin = text.find("{")
+    objects = json_objects(text)
+    if len(objects) != 1:
+        raise Unreadable(f"{len(objects)} outputs in one file: put each into a file of its own")
+    return decoded_object(objects[0], type_)
+
+
+def decoded_object(text: str | msgspec.Raw, type_: type[T]) -> T:
+    """Return a JSON object decoded as the type ``type_`` (msgspec).
+
+    Raises:
+        Unreadable: the object does not fit the type.
+    """
     try:
-        return msgspec.json.decode(text[max(begin, 0) :], type=type_)
-    except (msgspec.DecodeError, RecursionError) as error:
-        raise Unreadable(f"unexpected JSON: {error}") from None
+        return msgspec.json.decode(text, type=type_)
+    except RecursionError:
+        raise Unreadable("its JSON is nested too deeply") from None
+    except msgspec.DecodeError as error:
+        path = re.search(r"at `\$\.?(.+)`$", str(error))
+        raise Unreadable(f"its JSON has an unexpected value{f' of {path[1]}' if path else ''}") from None
+
+
+def json_objects(text: str) -> list[str]:
+    """Return the text of every JSON object that begins at the start of a line, in order; other text is ignored.
+
+    Tools print warnings, their normal output and several objects around the one that is sought. A number that is
+    written as ``nan`` or ``inf``, as some versions do, becomes null.
+
+    Raises:
+        Unreadable: there is no complete object.
+    """
+    text = _NOT_A_NUMBER.sub(r"\1null", text)
+    objects, position, failed = [], 0, 0
+    while failed < _MAX_FAILED and (match := _BEGINNING.search(text, position)):
+        try:
+            _, end = _DECODER.raw_decode(text, match.end() - 1)
+        except (ValueError, RecursionError):
+            failed, position = failed + 1, match.end()
+            continue
+        objects.append(text[match.end() - 1 : end])
+        position = end
+    if not objects:
+        raise Unreadable("no complete JSON object: the output is cut off, or not in the form of JSON")
+    return objects

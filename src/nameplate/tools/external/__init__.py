@@ -2,7 +2,7 @@
 
 A file has ``REFERENCE`` if nameplate can be compared with the tool. It has the functions ``recognises(text)`` and
 ``read(text)`` if the tool's output can be read like a run: ``recognises`` looks for text that only this tool writes,
-and ``read`` returns the values in nameplate's terms or raises Unreadable.
+and ``read`` returns what the output tells in nameplate's terms or raises Unreadable.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from types import ModuleType
 
-from nameplate.tools.output import Imported
+from nameplate.tools.output import ToolOutput
 from nameplate.tools.reference_tool import ReferenceTool
 
 
@@ -22,13 +22,13 @@ from nameplate.tools.reference_tool import ReferenceTool
 class Importer:
     """A tool whose output can be read like a run, by the name of its module.
 
-    ``recognises`` returns whether a text is such an output. ``read`` returns its values, or raises Unreadable or
+    ``recognises`` returns whether a text is such an output. ``read`` returns what it tells, or raises Unreadable or
     FileError.
     """
 
     name: str
     recognises: Callable[[str], bool]
-    read: Callable[[str], Sequence[Imported]]
+    read: Callable[[str], ToolOutput]
 
 
 def _modules() -> Iterator[tuple[str, ModuleType]]:
@@ -50,6 +50,6 @@ def load_importers() -> Sequence[Importer]:
     ]
 
 
-def importer_of(text: str) -> Importer | None:
-    """Return the tool that wrote an output, given its text; None if none is recognised."""
-    return next((importer for importer in load_importers() if importer.recognises(text)), None)
+def importers_of(text: str) -> Sequence[Importer]:
+    """Return the tools of which a text has outputs; the log of a job may have several, other text has none."""
+    return [importer for importer in load_importers() if importer.recognises(text)]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from nameplate.records.distributed_stream import KERNELS, StreamRun, parse_stream_run
 from nameplate.records.plan_record import Value
-from nameplate.tools.output import Imported
+from nameplate.tools.output import Imported, ToolOutput, tool_output
 
 
 def recognises(text: str) -> bool:
@@ -14,7 +14,7 @@ def recognises(text: str) -> bool:
     return "<stream_run" in text[:4096]
 
 
-def read(text: str) -> Sequence[Imported]:
+def read(text: str) -> ToolOutput:
     """Return two bandwidths in B/s for each kernel: that of a node's processes together, then that of one process.
 
     They are averages over all processes and repeats, the only values that are defined like a metric of nameplate: the
@@ -25,7 +25,7 @@ def read(text: str) -> Sequence[Imported]:
         FileError: the text is not such a file.
     """
     run = parse_stream_run(text, "XML")
-    return [imported for kernel in KERNELS for imported in _averages(run, kernel)]
+    return tool_output("", [imported for kernel in KERNELS for imported in _averages(run, kernel)], "kernels")
 
 
 def _averages(run: StreamRun, kernel: str) -> Iterator[Imported]:

@@ -3,21 +3,42 @@
 fio's buffers are aligned to pages as nameplate's are. By default they are not, and then a copy from the page cache
 takes 2.5 times as long on Zen 4.
 
-Every job, or group of jobs, in the output of ``fio --output-format=json`` is read.
+Every job in the output of ``fio --output-format=json`` is read, with its processes together, unless an option changes
+its work in a way that disk_block does not have.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
+from itertools import pairwise
+from typing import Any
 
 import msgspec
 
 from nameplate.errors import Unreadable
 from nameplate.records.numbers import Count, Real
 from nameplate.records.plan_record import Value
-from nameplate.tools.output import Imported, decoded, only, positive, whole
+from nameplate.tools.fio_options import (
+    LIBRARIES,
+    OTHER_ENGINES,
+    RATE_LIMITS,
+    SYNONYMS,
+    WAITING_ENGINES,
+    changing_option,
+)
+from nameplate.tools.output import (
+    Imported,
+    ToolOutput,
+    decoded,
+    decoded_object,
+    json_objects,
+    positive,
+    tool_output,
+    whole,
+)
 from nameplate.tools.reference_tool import Cannot, ComparedMetric, ReferenceTool, ToolSetting, ToolWork
 
 SIZE_BYTES = 300 << 20
@@ -29,28 +50,46 @@ class _Latency(msgspec.Struct):
 
 
 class _Side(msgspec.Struct):
+    """One direction of a job: B/s, bytes, milliseconds, operations, and their latencies in ns."""
+
     iops: Real = 0.0
     bw_bytes: Real = 0.0
+    io_bytes: Count = 0
+    runtime: Count = 0
     total_ios: Count = 0
     lat_ns: _Latency = msgspec.field(default_factory=_Latency)
     clat_ns: _Latency = msgspec.field(default_factory=_Latency)
 
 
 class _Job(msgspec.Struct):
+    """A process, or with group_reporting a group of them. ``mixed`` has reads and writes of unified_rw_reporting."""
+
     jobname: str
     error: int
-    read: _Side
-    write: _Side
+    groupid: int = 0
+    total_err: int = 0
+    job_start: int = 0
+    job_runtime: Count = 0
+    read: _Side = msgspec.field(default_factory=_Side)
+    write: _Side = msgspec.field(default_factory=_Side)
+    trim: _Side = msgspec.field(default_factory=_Side)
+    mixed: _Side | None = None
     options: dict[str, str] = msgspec.field(default_factory=dict, name="job options")
 
 
 class _Output(msgspec.Struct):
-    jobs: list[_Job]
+    version: str = msgspec.field(default="", name="fio version")
+    timestamp: Count = 0
+    jobs: list[msgspec.Raw] = []
+    client_stats: Any = None
     globals: dict[str, str] = msgspec.field(default_factory=dict, name="global options")
 
 
 def _side(text: str, op: str) -> _Side:
-    job = decoded(text, _Output).jobs[0]
+    jobs = decoded(text, _Output).jobs
+    if not jobs:
+        raise Unreadable("the output has no jobs")
+    job = decoded_object(jobs[0], _Job)
     return job.write if op == "write" else job.read
 
 
@@ -117,76 +156,319 @@ REFERENCE = ReferenceTool(
 )
 
 
-# Engines that use the same system calls as a library of nameplate; other engines keep fio's name, which no library has.
-_LIBRARIES = {"psync": "pread", "sync": "posix", "libaio": "libaio", "io_uring": "uring", "mmap": "mmap"}
 _OPERATIONS = {"read": "read", "write": "write", "rw": "readwrite", "readwrite": "readwrite"}
-_MAX_BYTES = 1 << 60
-_UNITS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
+_MAX_BLOCK = 1 << 50
+_PREFIXES = "kmgtp"
+# The mean size of the operations may differ from the block by this share.
+_BLOCK_WITHIN = 0.01
+_MIX_WITHIN = 0.05
+# The whole seconds of two timestamps, and the rounding of times.
+_TIMESTAMP_MS = 1500
+# A job's threads run as long as the job, and some end earlier: their times add up to at most this many times that.
+_RUNTIME_WITHIN = 1.2
 
 
 def recognises(text: str) -> bool:
-    """Return whether a text has the line with fio's version in its first 4 KiB."""
-    return re.search(r'^\s*"fio version"\s*:', text[:4096], re.MULTILINE) is not None
+    """Return whether a text has the line with fio's version of an output in the form of JSON or for people."""
+    return re.search(r'"fio version"\s*:', text) is not None or _NORMAL.search(text) is not None
 
 
-def read(text: str) -> Sequence[Imported]:
-    """Return three values for each job, in the order of the jobs.
+_NORMAL = re.compile(r"^\S.*: \(groupid=\d+, jobs=\d+\): err=", re.MULTILINE)
 
-    They are the bandwidth in B/s, the operations per second and the mean latency in seconds, in this order; reads and
-    writes of the job count together. They are of the probe disk_block with the parameters ``op``, ``pattern``,
-    ``block`` in bytes, ``threads``, ``library`` and ``depth``, and with ``cache`` "direct" if the job has direct=1.
-    Options that the output does not have count with fio's defaults.
+
+def read(text: str) -> ToolOutput:
+    """Return up to three values for each kind of job, in the order of the jobs.
+
+    They are the bandwidth in B/s, the operations per second and the mean latency in seconds, in this order, without the
+    latency if fio did not measure it. Reads and writes of a job count together, and so do the processes of ``numjobs``.
+    They are of the probe disk_block with the parameters ``op``, ``pattern``, ``block`` in bytes, ``threads`` (if the
+    output tells it), ``library`` and ``depth``, ``cache`` "direct" if the job bypassed the page cache, and for writes
+    ``sync``. A rate that was asked for is their ``restriction``. Options that the output does not have count with fio's
+    defaults, as far as the operations that were done do not contradict them. Of several objects, as with
+    --status-interval, the last one is read. Skipped are jobs that failed, that ran beside others, that transferred
+    nothing, or whose options change the work.
 
     Raises:
-        Unreadable: the output has changed, has no jobs, or a job failed, transferred nothing, or has an operation that
-            nameplate does not have, or an option that is not readable.
+        Unreadable: the output has changed, or nothing in it can be read.
     """
-    output = decoded(text, _Output)
-    return only([value for job in output.jobs for value in _imported(job, {**output.globals, **job.options})], "jobs")
+    if '"fio version"' not in text:
+        raise Unreadable("this is fio's normal output; run fio with --output-format=json")
+    output = _last_output([decoded_object(each, _Output) for each in json_objects(text) if '"fio version"' in each])
+    version = re.match(r"fio-(\d+)\.", output.version)
+    if version is None or int(version[1]) < 3:
+        raise Unreadable(f"{output.version or 'this version'} is not read; use fio 3.0 or newer")
+    if output.client_stats is not None:
+        raise Unreadable("the output of fio --client, which adds up machines, is not read; run fio on one machine")
+    values: list[Imported] = []
+    skipped: list[str] = []
+    for batch in _batches(output, skipped):
+        if len(batch) > 1:
+            skipped.append(f"jobs {', '.join(work.name for work in batch)}: they ran at the same time; use --stonewall")
+            continue
+        try:
+            values += _values_of(batch[0])
+        except Unreadable as error:
+            skipped.append(f"job {batch[0].name}: {error}")
+    return tool_output(output.version.removeprefix("fio-"), values, "jobs", skipped)
 
 
-def _imported(job: _Job, options: Mapping[str, str]) -> list[Imported]:
-    if job.error:
-        raise Unreadable(f"job {job.jobname} failed with error {job.error}")
-    sides = [side for side in (job.read, job.write) if side.total_ios]
-    if not sides:
-        raise Unreadable(f"job {job.jobname} transferred no bytes")
-    params = _params(options)
-    operations = sum(side.total_ios for side in sides)
-    latency_ns = sum(side.lat_ns.mean * side.total_ios for side in sides) / operations
-    values = {
-        "bandwidth": sum(side.bw_bytes for side in sides),
-        "iops": sum(side.iops for side in sides),
-        "latency": latency_ns * 1e-9,
-    }
-    return [Imported("disk_block", params, name, positive(value)) for name, value in values.items()]
+def _last_output(outputs: Sequence[_Output]) -> _Output:
+    """Return the last of the outputs that one run wrote with --status-interval.
+
+    Raises Unreadable if there are none, or they are of several runs.
+    """
+    if not outputs:
+        raise Unreadable("no complete JSON object with fio's version: the output is cut off")
+    if not all(_goes_on(earlier, later) for earlier, later in pairwise(outputs)):
+        raise Unreadable("the file has outputs of several runs: put each into a file of its own")
+    return outputs[-1]
 
 
-def _params(options: Mapping[str, str]) -> dict[str, Value]:
-    """Return the parameters of ``disk_block``. Without ``direct=1`` the state of the page cache is not known."""
-    direction = options.get("rw", options.get("readwrite", "read"))
-    is_random = direction.startswith("rand")
-    operation = _OPERATIONS.get(direction.removeprefix("rand").partition(":")[0])
-    if operation is None:
-        raise Unreadable(f"rw={direction}: nameplate has no such operation")
-    if operation == "readwrite":
-        operation = f"readwrite:{options.get('rwmixread', '50')}"
+def _goes_on(earlier: _Output, later: _Output) -> bool:
+    """Return whether an output is of the same run as an earlier one: its jobs began at the same time and did more."""
+    before, after = ([decoded_object(job, _Job) for job in output.jobs] for output in (earlier, later))
+    passed_ms = 1000 * (later.timestamp - earlier.timestamp)
+    return len(before) <= len(after) and all(
+        (old.jobname, old.groupid, old.job_start) == (new.jobname, new.groupid, new.job_start)
+        and _operations(old) <= _operations(new)
+        and (new.job_start > 0 or abs(passed_ms - (new.job_runtime - old.job_runtime)) <= _TIMESTAMP_MS)
+        for old, new in zip(before, after, strict=False)
+    )
+
+
+def _operations(job: _Job) -> int:
+    return sum(side.total_ios for side in (job.read, job.write, job.trim, job.mixed or _Side()))
+
+
+@dataclass(frozen=True)
+class _Work:
+    """A job with its options and the entries of its processes: one for each, or one for all with group_reporting."""
+
+    name: str
+    groupid: int
+    options: Mapping[str, str]
+    entries: list[_Job] = field(default_factory=list)
+
+    @property
+    def sides(self) -> Mapping[str, Sequence[_Side]]:
+        """Return the sides that transferred anything, by direction: read, write, trim or mixed."""
+        sides = {
+            "read": [job.read for job in self.entries],
+            "write": [job.write for job in self.entries],
+            "trim": [job.trim for job in self.entries],
+        }
+        # With unified_rw_reporting=both, the other directions are there as well.
+        mixed = [job.mixed for job in self.entries if job.mixed]
+        if mixed and not any(side.total_ios for side in (*sides["read"], *sides["write"])):
+            sides["mixed"] = mixed
+        return {name: own for name, own in sides.items() if any(side.total_ios for side in own)}
+
+    @property
+    def runtime_ratio(self) -> float | None:
+        """Return the sum of the processes' times as a multiple of the job's; None if the output does not tell it."""
+        runtime = max((side.runtime for sides in self.sides.values() for side in sides), default=0)
+        has_pause = any(name in self.options for name in ("ramp_time", "startdelay", "ramp_size"))
+        total = sum(job.job_runtime for job in self.entries)
+        return total / runtime if runtime and total and not has_pause else None
+
+
+def _batches(output: _Output, skipped: list[str]) -> Iterator[list[_Work]]:
+    """Yield the jobs that ran at the same time, batch after batch; entries that cannot be decoded are skipped."""
+    works: dict[tuple[int, str, tuple[tuple[str, str], ...]], _Work] = {}
+    for number, raw in enumerate(output.jobs, start=1):
+        try:
+            job = decoded_object(raw, _Job)
+        except Unreadable as error:
+            skipped.append(f"job number {number}: {error}")
+            continue
+        options: dict[str, str] = {}
+        for name, text in (*output.globals.items(), *job.options.items()):
+            # Of two options that contradict each other the latter counts.
+            options.pop(SYNONYMS.get(name, name), None)
+            options[SYNONYMS.get(name, name)] = text
+        key = job.groupid, job.jobname, tuple(sorted(options.items()))
+        works.setdefault(key, _Work(job.jobname, job.groupid, options)).entries.append(job)
+    batch: list[_Work] = []
+    for work in works.values():
+        is_beside = "new_group" in work.options and not work.options.keys() & {"stonewall", "wait_for_previous"}
+        if batch and work.groupid != batch[-1].groupid and not is_beside:
+            yield batch
+            batch = []
+        batch.append(work)
+    if batch:
+        yield batch
+
+
+def _values_of(work: _Work) -> list[Imported]:
+    """Return the values of a job. Raises Unreadable if its work is not that of disk_block, or it failed."""
+    if error := next((job.error or job.total_err for job in work.entries if job.error or job.total_err), 0):
+        raise Unreadable(f"failed with error {error}")
+    if not work.sides:
+        raise Unreadable("transferred no bytes")
+    if not work.options:
+        raise Unreadable("the output does not have its options")
+    if option := changing_option(work.options):
+        raise Unreadable(f"{option} changes the work in a way that disk_block does not have")
+    op = _operation(work)
+    sync, is_sync_in_latency = _sync(work.options) if op != "read" else ("", True)
+    direct = _is_direct(work.options)
+    threads = _threads(work)
     params: dict[str, Value] = {
-        "op": operation,
-        "pattern": "random" if is_random else "sequential",
-        "block": _bytes(options.get("bs", options.get("blocksize", "4k"))),
-        "threads": whole(options.get("numjobs", "1"), "numjobs"),
-        "library": _LIBRARIES.get(engine := options.get("ioengine", "psync"), engine),
-        "depth": whole(options.get("iodepth", "1"), "iodepth"),
+        "op": op,
+        "pattern": "random" if work.options.get("rw", "read").startswith("rand") else "sequential",
+        "block": _block(work, threads),
+        **({"threads": threads} if threads else {}),
+        **_library_and_depth(work.options),
+        **({"cache": "direct"} if direct else {}),
+        **({"sync": sync} if sync else {}),
     }
-    return {**params, "cache": "direct"} if options.get("direct") == "1" else params
+    possible: dict[str, tuple[Value, ...]] = {"file" if _is_device(work.options) else "read_device": (), "rate": ()}
+    if not direct:
+        possible["cache"] = ("warm", "cold", "as-is")
+    sides = [side for sides in work.sides.values() for side in sides if side.total_ios]
+    limits = [f"{name}={work.options[name]}" for name in RATE_LIMITS if work.options.get(name, "0") != "0"]
+    restriction = f"{' and '.join(limits)} limited it" if limits else ""
+    values = {"bandwidth": sum(map(_bandwidth_of, sides)), "iops": sum(side.iops for side in sides)}
+    if is_sync_in_latency and not restriction and all(side.lat_ns.mean > 0 for side in sides):
+        latency_ns = sum(side.lat_ns.mean * side.total_ios for side in sides) / sum(side.total_ios for side in sides)
+        values["latency"] = latency_ns * 1e-9
+    return [
+        Imported("disk_block", params, name, positive(value), possible, restriction) for name, value in values.items()
+    ]
 
 
-def _bytes(text: str) -> int:
-    match = re.fullmatch(r"(\d+)([kmgt]?)(?:i?b)?", text.lower())
+def _bandwidth_of(side: _Side) -> float:
+    """Return the bandwidth in B/s, which fio 3.0 prints in whole KiB/s only."""
+    return side.bw_bytes or (side.io_bytes / (side.runtime / 1000) if side.runtime else 0.0)
+
+
+def _operation(work: _Work) -> str:
+    """Return the parameter ``op``. Raises Unreadable if nameplate lacks it, or the job did something else."""
+    rw = work.options.get("rw", "read")
+    operation = _OPERATIONS.get(rw.removeprefix("rand"))
+    if operation is None:
+        raise Unreadable(f"rw={rw}: nameplate has no such operation")
+    counts = {name: sum(side.total_ios for side in sides) for name, sides in work.sides.items()}
+    if operation == "readwrite":
+        percent = _percent_of_reads(work.options)
+        total = counts.get("read", 0) + counts.get("write", 0)
+        expected = {100: {"read"}, 0: {"write"}}.get(percent, {"read", "write"})
+        is_mixed_so = not total or abs(counts.get("read", 0) / total - percent / 100) <= _MIX_WITHIN + total**-0.5
+        if not is_mixed_so or not counts.keys() <= {*expected, "mixed"}:
+            raise Unreadable(
+                f"rw={rw} with {percent} % of reads, but of {total} operations {counts.get('read', 0)} were reads"
+            )
+        return {100: "read", 0: "write"}.get(percent, f"readwrite:{percent}")
+    if not counts.keys() <= {operation, "mixed"}:
+        raise Unreadable(f"rw={rw}, but it did {' and '.join(f'{count} {name}s' for name, count in counts.items())}")
+    return operation
+
+
+def _percent_of_reads(options: Mapping[str, str]) -> int:
+    """Return the percentage of reads. Of two options that contradict each other, fio takes the latter."""
+    percent = 50
+    for name, text in options.items():
+        if name in ("rwmixread", "rwmixwrite"):
+            given = whole(text, name)
+            if given > 100:
+                raise Unreadable(f"{name}={given}: not a percentage")
+            percent = given if name == "rwmixread" else 100 - given
+    return percent
+
+
+def _threads(work: _Work) -> int | None:
+    """Return the number of the job's processes, None if the output does not tell it.
+
+    Versions of fio differ in whether they print ``numjobs`` of a global section. Without it, the times of the processes
+    tell whether there was one. Raises Unreadable if entries of processes are missing, or jobs were added up.
+    """
+    ratio, count = work.runtime_ratio, len(work.entries)
+    if "numjobs" not in work.options:
+        if count > 1:
+            return count
+        return 1 if ratio is not None and ratio <= _RUNTIME_WITHIN else None
+    threads = whole(work.options["numjobs"], "numjobs")
+    # A single entry is that of all processes, also where group_reporting of a global section is not printed.
+    if count not in (1, threads):
+        raise Unreadable(f"the output has {count} of its {threads} processes")
+    if ratio is not None and ratio > threads * _RUNTIME_WITHIN:
+        raise Unreadable(
+            f"group_reporting added up other jobs: its {threads} processes ran {ratio:.1f} times as long as the job"
+        )
+    return threads
+
+
+def _block(work: _Work, threads: int | None) -> int:
+    """Return the size of an operation in bytes. Raises Unreadable if sizes differ, or the bytes moved contradict it."""
+    base = work.options.get("kb_base", "1024")
+    if base not in ("1000", "1024"):
+        raise Unreadable(f"kb_base={base:.20}: not 1000 or 1024")
+    text = work.options.get("bs", "4k")
+    parts = text.split(",")
+    # An empty part stands for the default, and a missing one for the part before it.
+    declared = {"read": parts[0] or "4k", "write": (parts[1] if len(parts) > 1 else parts[0]) or "4k"}
+    used = {name: declared[name] for name in (["read", "write"] if "mixed" in work.sides else work.sides)}
+    blocks = {_bytes(part, int(base)) for part in used.values()}
+    if len(blocks) > 1:
+        raise Unreadable(f"bs={text}: blocks of several sizes")
+    block = blocks.pop()
+    sides = [side for sides in work.sides.values() for side in sides]
+    moved, count = sum(side.io_bytes for side in sides), sum(side.total_ios for side in sides)
+    missing, tolerance = count * block - moved, _BLOCK_WITHIN * count * block
+    # The last block of each process may be shorter.
+    if not -tolerance <= missing <= max(tolerance, (threads or 1) * block):
+        raise Unreadable(f"bs={text}, but its operations had {moved / count:.0f} B on average")
+    return block
+
+
+def _bytes(text: str, base: int) -> int:
+    """Return a size of fio in bytes, in which k, kb and ki are ``base``, and kib is the other one of 1000 and 1024."""
+    match = re.fullmatch(r"(\d+|0x[0-9a-f]+)(?:([kmgtp])(i?b?))?", text.lower())
     if match is None:
         raise Unreadable(f"bs={text:.40}: not a size")
-    size = whole(match[1], "bs") << 10 * _UNITS[match[2]]
-    if size > _MAX_BYTES:
+    number = int(match[1], 16) if match[1].startswith("0x") else whole(match[1], "bs")
+    size = number
+    for _ in range(_PREFIXES.index(match[2]) + 1 if match[2] else 0):
+        size *= 2024 - base if match[3] == "ib" else base
+    if not 0 < size <= _MAX_BLOCK:
         raise Unreadable(f"bs={text:.40}: not a size")
     return size
+
+
+def _library_and_depth(options: Mapping[str, str]) -> dict[str, Value]:
+    engine = options.get("ioengine", "psync")
+    if engine not in LIBRARIES and engine not in OTHER_ENGINES:
+        raise Unreadable(f"ioengine={engine}: not an engine that moves the blocks of a file or a device")
+    depth = whole(options.get("iodepth", "1"), "iodepth")
+    return {"library": LIBRARIES.get(engine, engine), "depth": 1 if engine in WAITING_ENGINES else depth}
+
+
+def _is_direct(options: Mapping[str, str]) -> bool:
+    """Return whether the job bypasses the page cache; of ``direct`` and ``buffered`` the latter counts."""
+    is_direct = False
+    for name, text in options.items():
+        if name in ("direct", "buffered"):
+            is_direct = (text == "0") == (name == "buffered")
+    return is_direct
+
+
+def _is_device(options: Mapping[str, str]) -> bool:
+    name = options.get("filename", "")
+    return name.startswith("/dev/") and not name.startswith("/dev/shm/")
+
+
+def _sync(options: Mapping[str, str]) -> tuple[str, bool]:
+    """Return the parameter ``sync`` of writes, and whether fio's latency includes what it takes.
+
+    Raises Unreadable if the job makes writes durable at other times.
+    """
+    for name in ("fsync", "fdatasync"):
+        if options.get(name, "0") not in ("0", "1"):
+            raise Unreadable(
+                f"{name}={options[name]} is not done by disk_block, which has sync after each write or at the end"
+            )
+    if "1" in (options.get("fsync"), options.get("fdatasync")):
+        return "each", False
+    if options.get("sync", "0") not in ("0", "none"):
+        return "each", True
+    return ("end", False) if options.get("end_fsync", "0") != "0" else ("none", True)

@@ -69,9 +69,9 @@ def _summary(key: str, factor: float, text: str) -> float:
     summary = text.partition("Begin of Summary section.")[2]
     if not re.search(r"^Success=1$", summary, re.MULTILINE):
         raise Unreadable("the summary does not say Success=1")
-    if number(summary, r"^HPL_N=(\d+)$") != ORDER:
+    if number(summary, r"^HPL_N=(\d+)$", "line HPL_N") != ORDER:
         raise Unreadable(f"HPL_N is not {ORDER}")
-    return number(summary, rf"^{key}=([\d.eE+-]+)$", factor)
+    return number(summary, rf"^{key}=([\d.eE+-]+)$", f"line {key}", factor)
 
 
 def _stream(op: str, kind: str, ranks: int) -> ComparedMetric:

@@ -2,7 +2,7 @@
 
 It sends unchanged data, waits for each answer, and divides the time of a round trip by two, as ``mpi_pingpong`` does.
 
-The output of PingPong between two processes is read, with every size.
+The table of PingPong between two processes is read, with every size, also out of the output of all benchmarks.
 """
 
 from __future__ import annotations
@@ -10,21 +10,30 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import partial
+from itertools import pairwise
 
 from nameplate.errors import Unreadable
 from nameplate.records.plan_record import Value
-from nameplate.tools.output import Imported, only, sizes_and_times
+from nameplate.tools.output import Imported, ToolOutput, positive, tool_output, whole
 from nameplate.tools.reference_tool import ComparedMetric, ReferenceTool, ToolSetting, ToolWork
+from nameplate.tools.text_table import table_rows, without_prefix
 
-_VERSION = re.compile(r"^#\s+Intel\(R\) MPI Benchmarks (\d\S*), MPI-1 part", re.MULTILINE)
-_BEGIN = re.compile(r"^# Benchmarking (\w+)", re.MULTILINE)
-_HEADING = re.compile(r"^\s*#bytes\s+#repetitions\s+t\[usec\]\s+Mbytes/sec\s*$", re.MULTILINE)
-_ROW = re.compile(r"\s+(\d+)\s+\d+\s+([\d.]+)\s+[\d.]+\s*$")
+# "Intel (R) MPI Benchmarks 4.0 Update 1", "Intel(R) MPI Benchmarks 2019 Update 6", "Intel(R) MPI Benchmarks 2021.3"
+_VERSION_LINE = r"#\s+Intel ?\(R\) MPI Benchmarks (\d\S*(?: Update \d+)?), MPI-1 part"
+_VERSION = re.compile(rf"^{_VERSION_LINE}", re.MULTILINE)
+_BEGIN = re.compile(r"^# Benchmarking (\S+)")
+_HEADING = re.compile(r"\s*#bytes\s+#repetitions\s+t\[usec\]\s+Mbytes/sec(\s+defects)?\s*")
+# Options that change the work, and how.
+_CHANGES = {
+    "-off_cache": "sends data that is not in the cache",
+    "-data_type": "sends another type of data",
+    "-mem_alloc_type": "sends from another kind of memory",
+    "-multi": "lets several groups send at once",
+}
 # The number of repetitions for each second of a run, by size; slow machines do about as many in a second.
 _REPETITIONS_PER_S = {8: 400_000, 1 << 10: 250_000, 64 << 10: 12_000, 1 << 20: 1_200}
 # IMB breaks off after this time, which is longer than any run.
 _LIMIT_S = 600
-_HEADING_BYTES = 4096
 
 
 def read_size(size: int, text: str) -> float:
@@ -33,22 +42,10 @@ def read_size(size: int, text: str) -> float:
     Raises:
         Unreadable: the output has changed, is of another benchmark or of more processes, or lacks the size.
     """
-    found = [time_s for each, time_s in _rows(text) if each == size]
-    if len(found) != 1:
-        raise Unreadable(f"{len(found) or 'no'} rows of {size} bytes")
-    return found[0]
-
-
-def _rows(text: str) -> Iterator[tuple[int, float]]:
-    """Return the sizes and times. Raises Unreadable if the output has changed or is not that of one PingPong."""
-    names = _BEGIN.findall(text)
-    if names != ["PingPong"]:
-        raise Unreadable(f"{' and '.join(names) or 'no benchmark'}: nameplate measures the same only for PingPong")
-    if not re.search(r"^# #processes = 2\s*$", text, re.MULTILINE):
-        raise Unreadable("not between two processes")
-    if not _HEADING.search(text):
-        raise Unreadable("unexpected columns")
-    return sizes_and_times(text, _ROW)
+    times = [value.value for value in read(text).values if value.params["size"] == size]
+    if len(times) != 1:
+        raise Unreadable(f"no row of {size} bytes")
+    return times[0]
 
 
 def _work(setting: ToolSetting, size: int, repetitions_per_s: int) -> ToolWork:
@@ -77,22 +74,74 @@ REFERENCE = ReferenceTool(
 
 
 def recognises(text: str) -> bool:
-    """Return whether an output has IMB's heading, which up to 4 KiB of other output of the launcher may precede."""
-    return _VERSION.search(text[:_HEADING_BYTES]) is not None
+    """Return whether an output has IMB's heading, also within the log of a job and after the prefix of a launcher."""
+    return re.search(rf"^(?:\S{{1,40}} ?)?{_VERSION_LINE}", text, re.MULTILINE) is not None
 
 
-def read(text: str) -> Sequence[Imported]:
-    """Return the latency in seconds for each message size in an output of PingPong.
+def read(text: str) -> ToolOutput:
+    """Return the latency in seconds for each message size in the output of PingPong.
 
     The values are in the order of the output, without the empty message. They are of the probe mpi_pingpong with the
-    parameters ``size`` in bytes, ``data`` and ``pairs`` 1.
+    parameters ``size`` in bytes, ``data`` and ``pairs`` 1. Other benchmarks are skipped, and so are rows that are not a
+    time or have defects.
 
     Raises:
-        Unreadable: the output has changed, has no sizes, or is of another benchmark or of more processes.
+        Unreadable: the output has changed, has no sizes, or is only of other benchmarks or of more processes.
     """
-    common: dict[str, Value] = {"data": "unchanged", "pairs": 1}
-    found = [
-        Imported("mpi_pingpong", {"size": size, **common}, "latency", time_s)
-        for size, time_s in _rows(text) if size > 0
-    ]  # fmt: skip
-    return only(found, "sizes")
+    text = without_prefix(text, _VERSION_LINE)
+    if re.search(r"^#.*MPI-1 part \(GPU\)", text, re.MULTILINE):
+        raise Unreadable("MPI-1 part (GPU) sends from the memory of a GPU, which mpi_pingpong does not do")
+    for option, effect in _CHANGES.items():
+        if re.search(rf"^# .*\bIMB-MPI1\b.* {option}\b", text, re.MULTILINE):
+            raise Unreadable(f"{option} {effect}, which mpi_pingpong does not do")
+    values: list[Imported] = []
+    skipped: list[str] = []
+    others: list[str] = []
+    for name, first_line, lines in _benchmarks(text):
+        if name != "PingPong":
+            others.append(name)
+            continue
+        try:
+            found, reasons = _values_of(lines, first_line)
+        except Unreadable as error:
+            found, reasons = [], [f"line {first_line}: PingPong {error}"]
+        values += found
+        skipped += reasons
+    if others:
+        skipped.append(f"{', '.join(dict.fromkeys(others))}: nameplate measures the same only for PingPong")
+    versions = _VERSION.findall(text)
+    return tool_output(versions[0] if versions else "", values, "table of PingPong", skipped)
+
+
+def _benchmarks(text: str) -> Iterator[tuple[str, int, list[str]]]:
+    """Yield the name of each benchmark, the number of its first line, and its lines."""
+    lines = text.splitlines()
+    begins = [(index, match[1]) for index, line in enumerate(lines) if (match := _BEGIN.match(line))]
+    for (begin, name), (end, _) in pairwise([*begins, (len(lines), "")]):
+        yield name, begin + 1, lines[begin:end]
+
+
+def _values_of(lines: Sequence[str], first_line: int) -> tuple[list[Imported], list[str]]:
+    """Return the values of a PingPong, and why rows of it are not read.
+
+    Raises Unreadable if it is not between two processes, or its columns have changed.
+    """
+    if not any(re.fullmatch(r"# #processes = 2\s*", line) for line in lines):
+        raise Unreadable("is not between two processes")
+    heading = next((index for index, line in enumerate(lines) if _HEADING.fullmatch(line)), None)
+    if heading is None:
+        raise Unreadable("has unexpected columns")
+    has_defects = "defects" in lines[heading]
+    rows, doubtful = table_rows(lines[heading + 1 :], first_line + heading + 1, 5 if has_defects else 4)
+    values: list[Imported] = []
+    skipped = [f"line {line} looks like a row of a table that ended above it" for line in doubtful]
+    for row in rows:
+        try:
+            if has_defects and float(row.cells[-1]) != 0:
+                raise Unreadable(f"the messages of {row.cells[0]} B have defects")
+            if size := whole(row.cells[0], "the size"):
+                params: dict[str, Value] = {"size": size, "data": "unchanged", "pairs": 1}
+                values.append(Imported("mpi_pingpong", params, "latency", positive(row.cells[2], 1e-6)))
+        except (Unreadable, ValueError) as error:
+            skipped.append(f"line {row.line}: {error}")
+    return values, skipped

@@ -13,7 +13,8 @@ _BLOCK = 128 << 10
 
 def _rate(connections: int, text: str) -> float:
     who = r"SUM(?:-\d+)?" if connections > 1 else r" *\d+"
-    return number(text, rf"^\[{who}\] +0\.0+-\d+\.\d+ sec +[\d.]+ [KMGT]?Bytes +([\d.]+) Mbits/sec$", 1e6 / 8)
+    line = "line of the sum" if connections > 1 else "line of a stream"
+    return number(text, rf"^\[{who}\] +0\.0+-\d+\.\d+ sec +[\d.]+ [KMGT]?Bytes +([\d.]+) Mbits/sec$", line, 1e6 / 8)
 
 
 def _works(setting: ToolSetting) -> list[ToolWork]:

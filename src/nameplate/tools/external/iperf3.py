@@ -1,75 +1,85 @@
 """Adapter for iperf3 (https://software.es.net/iperf/): bulk transfer, single-threaded before version 3.16.
 
-What the receiver counted is read from the output of ``iperf3 --json``.
+What the receiver counted is read from the output of ``iperf3 --json`` or ``--json-stream``.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 
 from nameplate.errors import Unreadable
-from nameplate.records.numbers import AtLeastOne, Count, Real
-from nameplate.tools.output import Imported, decoded, positive
+from nameplate.records.numbers import AtLeastOne, Count, Real, Whole
+from nameplate.records.plan_record import Value
+from nameplate.tools.output import Imported, ToolOutput, decoded_object, json_objects, positive, tool_output
 from nameplate.tools.reference_tool import LOOPBACK, ComparedMetric, ReferenceTool, ToolSetting, ToolWork
 
 _TCP_BLOCK, _UDP_BLOCK = 128 << 10, 1024
 
 
 class _Test(msgspec.Struct):
+    """The settings of a test. Versions differ in which they print; None is one that the output does not have."""
+
     protocol: str
     num_streams: AtLeastOne
     blksize: AtLeastOne
     reverse: int = 0
     bidir: int = 0
+    target_bitrate: Count | None = None
+    fqrate: Count = 0
+    gso: int = 0
+    gro: int = 0
 
 
 class _Start(msgspec.Struct):
-    test_start: _Test
+    version: str = ""
+    connected: list[msgspec.Raw] = []
+    test_start: _Test | None = None
+    accepted_connection: Any = None
+    sock_bufsize: Count | None = None
+    tcp_mss: Count | None = None
+    tcp_mss_default: Count | None = None
+    fq_rate: Count = 0
 
 
-class _Udp(msgspec.Struct):
-    bits_per_second: Real
-    lost_packets: Count = 0
-    packets: Count = 0
+class _Direction(msgspec.Struct):
+    """The only field of a stream that tells its direction."""
+
+    sender: bool | None = None
 
 
 class _Stream(msgspec.Struct):
-    udp: _Udp | None = None
+    sender: _Direction | None = None
+    udp: _Direction | None = None
 
 
 class _Sum(msgspec.Struct):
-    bits_per_second: Real
-    lost_packets: Count = 0
-    packets: Count = 0
+    bits_per_second: Real | None = None
+    lost_packets: Whole = 0
+    packets: Whole = 0
 
 
 class _End(msgspec.Struct):
     streams: list[_Stream] = []
     sum_received: _Sum | None = None
     sum: _Sum | None = None
+    sum_sent_bidir_reverse: Any = None
+    sum_received_bidir_reverse: Any = None
+    sum_bidir_reverse: Any = None
 
 
 class _Output(msgspec.Struct):
-    start: _Start
-    end: _End
+    start: _Start = msgspec.field(default_factory=_Start)
+    end: _End = msgspec.field(default_factory=_End)
+    error: str = ""
+    event: str = ""
+    data: msgspec.Raw = msgspec.Raw(b"{}")
 
 
-def _tcp_of_run(text: str) -> float:
-    received = decoded(text, _Output).end.sum_received
-    if received is None:
-        raise Unreadable("no sum_received")
-    return positive(received.bits_per_second, 1 / 8)
-
-
-def _udp_of_run(text: str) -> float:
-    streams = decoded(text, _Output).end.streams
-    udp = streams[0].udp if streams else None
-    if udp is None or udp.packets <= 0:
-        raise Unreadable("no datagrams of a stream")
-    return positive(udp.bits_per_second * (1 - udp.lost_packets / udp.packets), 1 / 8)
+def _bandwidth(text: str) -> float:
+    return read(text).values[0].value
 
 
 def _works(setting: ToolSetting) -> list[ToolWork]:
@@ -80,10 +90,10 @@ def _works(setting: ToolSetting) -> list[ToolWork]:
     client = [program, "-c", LOOPBACK, *port, "-t", str(setting.seconds), "-J"]
     server = [program, "-s", "-B", LOOPBACK, *port]
     tcp = ComparedMetric(
-        "", "net_stream", {"protocol": "tcp", "block": _TCP_BLOCK}, "bandwidth", _tcp_of_run, sample_s=length_s
+        "", "net_stream", {"protocol": "tcp", "block": _TCP_BLOCK}, "bandwidth", _bandwidth, sample_s=length_s
     )
     udp = ComparedMetric(
-        "", "net_stream", {"protocol": "udp", "block": _UDP_BLOCK}, "bandwidth", _udp_of_run, sample_s=length_s
+        "", "net_stream", {"protocol": "udp", "block": _UDP_BLOCK}, "bandwidth", _bandwidth, sample_s=length_s
     )
     return [
         ToolWork("tcp, 128 KiB, 1 connection", [*client, "-l", str(_TCP_BLOCK)], [tcp], server=server),
@@ -101,44 +111,133 @@ REFERENCE = ReferenceTool(
     works=_works,
 )
 
+_VERSION = re.compile(r'"version"\s*:\s*"iperf (3\S*)"')
+_NORMAL = re.compile(r"^\[ *ID\] +Interval +Transfer +(?:Bitrate|Bandwidth)", re.MULTILINE)
+
 
 def recognises(text: str) -> bool:
-    """Return whether a text is the JSON output of iperf3, judged by its first 8 KiB."""
-    head = text[:8192]
-    return '"version"' in head and "iperf 3" in head and '"connected"' in head
+    """Return whether a text has the version or the error of iperf3 in an output as JSON, or its normal output."""
+    return _VERSION.search(text) is not None or _is_normal(text)
 
 
-def read(text: str) -> Sequence[Imported]:
-    """Return one value: the bandwidth of all streams together in B/s, without lost datagrams.
+def _is_normal(text: str) -> bool:
+    # iperf 2 has the same heading.
+    return (
+        _NORMAL.search(text) is not None
+        and re.search(r"^\[ *\d+\] local \S+ port \d+ connected to", text, re.MULTILINE) is not None
+    )
+
+
+def read(text: str) -> ToolOutput:
+    """Return one value: the bandwidth of all streams together in B/s, as the receiver counted it.
 
     It is of the probe net_stream with the parameters ``protocol`` ("tcp" or "udp"), ``direction`` ("down" with
-    --reverse, else "up"), ``connections`` and ``block`` in bytes.
+    --reverse, else "up"), ``connections`` and ``block`` in bytes, and, if they were given, ``rate`` of UDP in bit/s and
+    ``window`` and ``mss`` in bytes. A rate of TCP that was given is its ``restriction``. Of the server's output, the
+    direction is that of the client.
 
     Raises:
-        Unreadable: the output has changed, is of a bidirectional test, or has no data that arrived.
+        Unreadable: the output has changed or has several tests, the test failed, was bidirectional, or the output does
+        not tell what arrived.
     """
-    output = decoded(text, _Output)
-    test = output.start.test_start
-    if test.bidir:
-        raise Unreadable("--bidir: the output has two bandwidths; measure each direction by itself")
-    params = {
+    if not _VERSION.search(text):
+        raise Unreadable("this is iperf3's normal output; run iperf3 with --json")
+    output = _output(text)
+    test = _readable_test(output)
+    params: dict[str, Value] = {
         "protocol": test.protocol.lower(),
         "direction": "down" if test.reverse else "up",
         "connections": test.num_streams,
         "block": test.blksize,
     }
-    bits = _tcp(output.end) if params["protocol"] == "tcp" else _udp(output.end)
-    return [Imported("net_stream", params, "bandwidth", positive(bits, 1 / 8))]
+    if test.gso or test.gro:
+        params |= {"mode": "gso" if test.gso else "plain", "receive": "gro" if test.gro else "plain"}
+    settings = {
+        "rate": test.target_bitrate and test.target_bitrate * test.num_streams,
+        "window": output.start.sock_bufsize,
+        # Each version prints either the size that was given or the default.
+        "mss": output.start.tcp_mss or (None if output.start.tcp_mss_default is None else 0),
+    }
+    params |= {name: value for name, value in settings.items() if value}
+    possible: dict[str, tuple[Value, ...]] = {name: () for name, value in settings.items() if value == 0}
+    value = positive(_received_bits(output.end, test.protocol), 1 / 8)
+    is_limited = test.fqrate or output.start.fq_rate or (test.protocol == "TCP" and test.target_bitrate)
+    restriction = "--bitrate or --fq-rate limited it" if is_limited else ""
+    imported = Imported("net_stream", params, "bandwidth", value, possible, restriction)
+    version = _VERSION.findall(text)[0]
+    return tool_output(version, [imported], "streams")
 
 
-def _tcp(end: _End) -> float:
-    if end.sum_received is None:
-        raise Unreadable("no sum_received")
-    return end.sum_received.bits_per_second
+def _readable_test(output: _Output) -> _Test:
+    """Return the settings of a test whose received bandwidth is that of the network. Raises Unreadable otherwise."""
+    if output.error:
+        raise Unreadable(f"iperf3 failed: {output.error}")
+    test = output.start.test_start
+    if test is None:
+        raise Unreadable("the output has no test that began")
+    if test.protocol not in ("TCP", "UDP"):
+        raise Unreadable(f"protocol {test.protocol}: nameplate measures TCP and UDP")
+    if _is_bidirectional(output, test):
+        raise Unreadable("--bidir: the output has two bandwidths; measure each direction by itself")
+    if test.reverse and output.start.accepted_connection is not None:
+        raise Unreadable("the server of a reverse test does not know what arrived; use the client's output")
+    return test
 
 
-def _udp(end: _End) -> float:
-    """Return the bandwidth without lost datagrams, which iperf3 counts as sent."""
+def _output(text: str) -> _Output:
+    """Return the only test in an output, also if its parts are events of --json-stream.
+
+    Raises Unreadable if there are several tests, or the only one does not end.
+    """
+    outputs = [decoded_object(each, _Output) for each in json_objects(text)]
+    tests = [
+        output
+        for output in outputs
+        if not output.event and (output.error or output.start.test_start or output.start.version)
+    ]
+    starts, ends, errors = (
+        [output.data for output in outputs if output.event == event] for event in ("start", "end", "error")
+    )
+    if len(tests) + len(starts) > 1 and not (len(tests) == len(starts) == 1):
+        raise Unreadable(f"{len(tests) + len(starts)} outputs in one file: put each into a file of its own")
+    if errors:
+        return _Output(error=decoded_object(errors[0], str))
+    if tests:
+        return tests[0]
+    if not starts or not ends:
+        raise Unreadable("the test does not end: the output is cut off")
+    return _Output(start=decoded_object(starts[0], _Start), end=decoded_object(ends[-1], _End))
+
+
+def _is_bidirectional(output: _Output, test: _Test) -> bool:
+    """Return whether a test had both directions, which versions before 3.13 do not mark."""
+    end = output.end
+    parts = (stream.sender or stream.udp for stream in end.streams)
+    directions = {part.sender for part in parts if part is not None and part.sender is not None}
+    return (
+        bool(test.bidir)
+        or len(output.start.connected) >= 2 * test.num_streams
+        or len(directions) > 1
+        or any(
+            part is not None
+            for part in (end.sum_sent_bidir_reverse, end.sum_received_bidir_reverse, end.sum_bidir_reverse)
+        )
+    )
+
+
+def _received_bits(end: _End, protocol: str) -> float:
+    """Return the bit/s that arrived. Raises Unreadable if the output does not tell them."""
+    if end.sum_received is not None and (protocol == "TCP" or end.sum_received.bits_per_second):
+        return _possible(end.sum_received.bits_per_second)
+    if protocol == "TCP":
+        raise Unreadable("no sum_received: the output does not tell what arrived")
+    # Versions before 3.12 count datagrams of UDP as sent; those that came out of order were counted as lost before.
     if end.sum is None or end.sum.packets <= 0:
         raise Unreadable("no datagrams")
-    return end.sum.bits_per_second * (1 - end.sum.lost_packets / end.sum.packets)
+    return _possible(end.sum.bits_per_second) * (1 - max(0, end.sum.lost_packets) / end.sum.packets)
+
+
+def _possible(bits: float | None) -> float:
+    if bits is None:
+        raise Unreadable("iperf3 wrote a number that is none (such as -nan) for the bandwidth")
+    return bits

@@ -38,7 +38,7 @@ _DOMAIN = "S0"
 
 
 def _rate(unit: str, text: str) -> float:
-    return number(text, rf"^{unit}/s:\s+([\d.]+)$", 1e6)
+    return number(text, rf"^{unit}/s:\s+([\d.]+)$", f"line {unit}/s", 1e6)
 
 
 def _command(setting: ToolSetting, kernel: str, kilobytes: int, threads: int) -> list[str]:

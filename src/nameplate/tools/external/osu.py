@@ -3,19 +3,21 @@
 All send unchanged data. ``osu_bw`` and ``osu_mbw_mr`` keep 64 messages in flight and count what arrives;
 ``mpi_pingpong`` waits for each answer.
 
-The outputs of osu_latency and osu_multi_lat are read, with every size.
+The tables of osu_latency and osu_multi_lat are read, with every size, also out of the log of a job.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
+from itertools import pairwise
 
 from nameplate.errors import Unreadable
 from nameplate.records.plan_record import Value
-from nameplate.tools.output import Imported, only, positive, sizes_and_times
+from nameplate.tools.output import Imported, ToolOutput, positive, tool_output, whole
 from nameplate.tools.reference_tool import ComparedMetric, ReferenceTool, ToolSetting, ToolWork
+from nameplate.tools.text_table import TextRow, table_rows, without_prefix
 
 _WINDOWED = "OSU keeps 64 messages in flight, nameplate waits for each answer"
 _AVERAGED = "OSU has a barrier and averages over the pairs"
@@ -27,7 +29,6 @@ _TESTS = {
     "osu_mbw_mr": (r"Multiple Bandwidth / Message Rate Test", r"MB/s\s+Messages/s", 1e6),
 }
 _SMALL, _LARGE = 8, 1 << 20
-_ROW = re.compile(r"(\d+)\s+([\d.]+)(?:\s|$)")
 
 
 def read_size(program: str, size: int, text: str) -> float:
@@ -85,31 +86,85 @@ REFERENCE = ReferenceTool(
 
 
 _TITLES = {"Latency Test": "osu_latency", "Multi Latency Test": "osu_multi_lat"}
+_TITLE = re.compile(r"^# OSU (\S+) (.+?) v(\d\S*)\s*$", re.MULTILINE)
+_TABLE = re.compile(r"^# Size\s+(\S.*?)\s*$")
+_DATATYPE = re.compile(r"^# Datatype: (\w+)")
+_ANY_TITLE = r"# OSU \S+ .+ v\d"
 
 
 def recognises(text: str) -> bool:
-    """Return whether an output has OSU's heading, which up to 4 KiB of other output of the launcher may precede."""
-    return re.search(r"^# OSU MPI ", text[:4096], re.MULTILINE) is not None
+    """Return whether an output has OSU's heading, also within the log of a job and after the prefix of a launcher."""
+    return re.search(rf"^(?:\S{{1,40}} ?)?{_ANY_TITLE}", text, re.MULTILINE) is not None
 
 
-def read(text: str) -> Sequence[Imported]:
+def read(text: str) -> ToolOutput:
     """Return the latency in seconds for each message size in an output of osu_latency or osu_multi_lat.
 
     The values are in the order of the output. They are of the probe mpi_pingpong with the parameters ``size`` in bytes,
-    ``data`` and, for osu_latency, ``pairs`` 1; the output of osu_multi_lat does not tell the number of pairs.
+    ``data`` and, for osu_latency, ``pairs`` 1; the output of osu_multi_lat does not tell the number of pairs. Skipped
+    are other tests, messages in the memory of a GPU, datatypes of more than a byte, and rows that are not a time or
+    failed their validation.
 
     Raises:
-        Unreadable: the output has changed, has no sizes, or is of another OSU test.
+        Unreadable: the output has changed, or nothing in it can be read.
     """
-    title = re.search(r"^# OSU MPI (.+?) v\d", text, re.MULTILINE)
-    if title is None or title[1] not in _TITLES:
-        name = title[1] if title else "an unknown test"
-        raise Unreadable(f"{name}: nameplate measures the same only for {' and '.join(_TITLES.values())}")
-    if not re.search(r"^# Size\s+(?:Avg )?Latency ?\(us\)(?:\s|$)", text, re.MULTILINE):
-        raise Unreadable("unexpected columns")
-    rows = sizes_and_times(text, _ROW)
+    lines = without_prefix(text, _ANY_TITLE).splitlines()
+    titles = [(index, match) for index, line in enumerate(lines) if (match := _TITLE.match(line))]
+    ends = [index for index, _ in titles[1:]] + [len(lines)]
+    values: list[Imported] = []
+    skipped: list[str] = []
+    for (index, title), end in zip(titles, ends, strict=False):
+        try:
+            found, reasons = _values_of_test(title, lines[index:end], index + 1)
+        except Unreadable as error:
+            found, reasons = [], [f"{title[0].strip('# ')} (line {index + 1}): {error}"]
+        values += found
+        skipped += reasons
+    version = titles[0][1][3] if titles else ""
+    return tool_output(version, values, "sizes", skipped)
+
+
+def _values_of_test(title: re.Match[str], lines: Sequence[str], first_line: int) -> tuple[list[Imported], list[str]]:
+    """Return the values of one test from its title to that of the next one, and why parts of it are not read."""
+    if title[1] != "MPI" or title[2] not in _TITLES:
+        raise Unreadable(f"nameplate measures the same only for {' and '.join(_TITLES.values())}")
+    if any(re.search(r"^#.*Buffer on (?!HOST)", line) for line in lines):
+        raise Unreadable("its buffers are in the memory of a GPU, which mpi_pingpong does not use")
     # Only the launcher knows the number of pairs of osu_multi_lat.
-    common: dict[str, Value] = {"data": "unchanged", **({"pairs": 1} if title[1] == "Latency Test" else {})}
-    return only(
-        [Imported("mpi_pingpong", {"size": size, **common}, "latency", time_s) for size, time_s in rows], "sizes"
-    )
+    common: dict[str, Value] = {"data": "unchanged", **({"pairs": 1} if title[2] == "Latency Test" else {})}
+    begins = [index for index, line in enumerate(lines) if line.startswith("# Size")]
+    if not begins:
+        raise Unreadable("it has no table")
+    values: list[Imported] = []
+    skipped: list[str] = []
+    for begin, end in pairwise([*begins, len(lines)]):
+        n_columns = _columns_of_latency(lines[begin], first_line + begin)
+        # Some versions name the type of the data above the heading of the table, others below.
+        datatypes = [match[1] for line in lines[max(0, begin - 1) : end] if (match := _DATATYPE.match(line))]
+        if datatypes and datatypes[0] not in ("MPI_CHAR", "MPI_BYTE"):
+            skipped.append(f"line {first_line + begin}: messages of {datatypes[0]}; only those of MPI_CHAR are read")
+            continue
+        rows, doubtful = table_rows(lines[begin + 1 : end], first_line + begin + 1, n_columns)
+        for row in rows:
+            try:
+                values.append(_value_of_row(row, common))
+            except Unreadable as error:
+                skipped.append(f"line {row.line}: {error}")
+        skipped += [f"line {line} looks like a row of a table that ended above it: not read" for line in doubtful]
+    return values, skipped
+
+
+def _columns_of_latency(heading: str, line: int) -> int:
+    """Return the number of columns of a table. Raises Unreadable unless the second one is the latency in µs."""
+    match = _TABLE.match(heading)
+    columns = re.split(r"\s{2,}", match[1]) if match else []
+    if not columns or not re.fullmatch(r"(?:Avg )?Latency ?\(us\)", columns[0]):
+        raise Unreadable(f"line {line} has unexpected columns")
+    return 1 + len(columns)
+
+
+def _value_of_row(row: TextRow, common: Mapping[str, Value]) -> Imported:
+    if any(cell.lower() == "fail" for cell in row.cells):
+        raise Unreadable(f"the messages of {row.cells[0]} B failed their validation")
+    size = whole(row.cells[0], "the size")
+    return Imported("mpi_pingpong", {"size": size, **common}, "latency", positive(row.cells[1], 1e-6))

@@ -11,7 +11,7 @@ _BYTES = 64
 
 
 def _median(text: str) -> float:
-    return number(text, r"^sockperf: ---> percentile 50\.000 =\s+([\d.]+)$", 2e-6)
+    return number(text, r"^sockperf: ---> percentile 50\.000 =\s+([\d.]+)$", "line percentile 50", 2e-6)
 
 
 def _works(setting: ToolSetting) -> list[ToolWork]:

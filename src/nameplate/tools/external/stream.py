@@ -9,28 +9,28 @@ The average time is read, which is comparable with a median; STREAM's "best rate
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from functools import partial
 
 from nameplate.errors import Unreadable
-from nameplate.tools.output import Imported, number, only, whole
+from nameplate.tools.output import Imported, ToolOutput, number, positive, tool_output, whole
 from nameplate.tools.reference_tool import ComparedMetric, ReferenceTool, ToolSetting, ToolWork
 
-_ELEMENTS = r"^Array size = (\d+) \(elements\), Offset = 0 \(elements\)$"
-_BYTES = r"^This system uses (\d+) bytes per array element\.$"
+_VERSION = re.compile(r"^STREAM version \$Revision: (\S+) \$\s*$", re.MULTILINE)
+_ELEMENTS = r"^Array size = (\d{1,15})(?: \(elements\))?, Offset = \d+(?: \(elements\))?\s*$"
+_BYTES = r"^This system uses (\d{1,3}) bytes per (?:array element|DOUBLE PRECISION word)\.\s*$"
 
 
 def _best(kernel: str, text: str) -> float:
     if "Solution Validates" not in text:
         raise Unreadable("STREAM did not say that its solution validates")
-    return number(text, rf"^{kernel}:\s+([\d.]+)\s+[\d.]+\s+[\d.]+\s+[\d.]+\s*$", 1e6)
+    return number(text, rf"^{kernel}:\s+([\d.]+)\s+[\d.]+\s+[\d.]+\s+[\d.]+\s*$", f"line '{kernel}:'", 1e6)
 
 
 def _works(setting: ToolSetting) -> list[ToolWork]:
     program = next(iter(setting.found.values()))
     counted = re.search(r"^Number of Threads counted = (\d+)$", program.text, re.MULTILINE)
     threads = int(counted[1]) if counted else 1
-    size = int(number(program.text, _ELEMENTS) * number(program.text, _BYTES))
+    size = int(number(program.text, _ELEMENTS, "line 'Array size = …'") * number(program.text, _BYTES, "line of bytes"))
     metrics = [
         ComparedMetric(op, "memory_stream",
                {"op": op, "stores": "plain", "threads": threads, "size": size, "precision": "fp64", "pages": "small"},
@@ -45,7 +45,7 @@ REFERENCE = ReferenceTool(
     name="stream",
     programs=("stream", "stream_c", "stream_c.exe", "stream.exe"),
     identify=(),
-    version=re.compile(r"^STREAM version \$Revision: (\S+) \$$", re.MULTILINE),
+    version=_VERSION,
     install=(
         "build https://www.cs.virginia.edu/stream/FTP/Code/stream.c as `stream`; apt install hpcc contains a variant"
     ),
@@ -56,40 +56,62 @@ REFERENCE = ReferenceTool(
 
 # The arrays that each kernel reads or writes, as STREAM counts them.
 _ARRAYS = {"copy": 2, "scale": 2, "add": 3, "triad": 3}
+_ROW = r"^{}:\s+([\d.]+)\s+([\d.]+)\s+([\d.]+)\s+([\d.]+)\s*$"
+# A best rate may differ by this share from the bytes divided by the minimum time, besides the rounding of the time.
+_ROUNDING = 0.02
 
 
 def recognises(text: str) -> bool:
     """Return whether an output has the line with STREAM's version."""
-    return re.search(r"^STREAM version \$Revision: \S+ \$$", text, re.MULTILINE) is not None
+    return _VERSION.search(text) is not None
 
 
-def read(text: str) -> Sequence[Imported]:
+def read(text: str) -> ToolOutput:
     """Return the bandwidths of copy, scale, add and triad in B/s, in this order, computed from the average times.
 
-    They are of the probe memory_stream with the parameters ``op``, ``threads`` (1 if the output has no number),
-    ``size`` in bytes of one array, and ``precision``: fp64 for elements of 8 bytes, else fp32.
+    They are of the probe memory_stream with the parameters ``op``, ``threads`` (1 if STREAM was compiled without
+    OpenMP), ``size`` in bytes of one array, and ``precision``: fp64 for elements of 8 bytes, else fp32. Versions 5.9
+    and 5.10 are read.
 
     Raises:
-        Unreadable: the output has changed, or the solution did not validate.
+        Unreadable: the output has changed, is of several runs, or the solution did not validate.
     """
+    versions = _VERSION.findall(text)
+    if len(versions) != 1:
+        raise Unreadable(f"{len(versions)} outputs in one file: put each into a file of its own")
     if "Solution Validates" not in text:
         raise Unreadable("STREAM did not say that its solution validates")
-    element = int(number(text, r"^This system uses (\d{1,3}) bytes per array element\.$"))
-    size = int(number(text, r"^Array size = (\d{1,15}) \(elements\)")) * element
-    threads = re.search(r"^Number of Threads counted = (\d+)$", text, re.MULTILINE)
+    element = int(number(text, _BYTES, "line 'This system uses … bytes'"))
+    size = int(number(text, _ELEMENTS, "line 'Array size = …'")) * element
+    # Version 5.9 calls the number of threads that OpenMP started the requested one.
+    threads = re.findall(r"^Number of Threads (?:counted|requested) = (\d+)\s*$", text, re.MULTILINE)
     common = {
-        "threads": whole(threads[1], "the number of threads") if threads else 1,
+        "threads": whole(threads[-1], "the number of threads") if threads else 1,
         "size": size,
         "precision": "fp64" if element == 8 else "fp32",
     }
-    return only(
-        [
-            Imported("memory_stream", {"op": op, **common}, "bandwidth", arrays * size / _average_s(op, text))
-            for op, arrays in _ARRAYS.items()
-        ],
-        "kernels",
-    )
+    values = [
+        Imported(
+            "memory_stream", {"op": op, **common}, "bandwidth", arrays * size / _average_s(op, arrays * size, text)
+        )
+        for op, arrays in _ARRAYS.items()
+    ]
+    return tool_output(versions[0], values, "kernels")
 
 
-def _average_s(op: str, text: str) -> float:
-    return number(text, rf"^{op.capitalize()}:\s+[\d.]+\s+([\d.]+)\s+[\d.]+\s+[\d.]+\s*$")
+def _average_s(op: str, n_bytes: int, text: str) -> float:
+    """Return the average time of a kernel that moves ``n_bytes``. Raises Unreadable if the row contradicts itself."""
+    name = op.capitalize()
+    rows = re.findall(_ROW.format(name), text, re.MULTILINE)
+    if len(rows) != 1:
+        raise Unreadable(f"the output has {f'{len(rows)} lines' if rows else 'no line'} '{name}:' with four numbers")
+    rate, average_s, minimum_s, maximum_s = (positive(cell) for cell in rows[0])
+    if not minimum_s <= average_s <= maximum_s:
+        raise Unreadable(f"{name}: the average time is not between the minimum and the maximum")
+    if abs(rate * 1e6 * minimum_s / n_bytes - 1) > _ROUNDING + 0.5 * 10 ** -_decimals(rows[0][2]) / minimum_s:
+        raise Unreadable(f"{name}: its best rate does not follow from the array size and the minimum time")
+    return average_s
+
+
+def _decimals(text: str) -> int:
+    return len(text.partition(".")[2])

@@ -16,11 +16,11 @@ _BLOCK = 1 << 20
 
 
 def _memory(text: str) -> float:
-    return number(text, r"^[\d.]+ MiB transferred \(([\d.]+) MiB/sec\)$", 2**20)
+    return number(text, r"^[\d.]+ MiB transferred \(([\d.]+) MiB/sec\)$", "line of transferred bytes", 2**20)
 
 
 def _reads(text: str) -> float:
-    return number(text, r"^\s+reads/s:\s+([\d.]+)$")
+    return number(text, r"^\s+reads/s:\s+([\d.]+)$", "line reads/s")
 
 
 def _works(setting: ToolSetting) -> list[ToolWork]:

@@ -1,0 +1,79 @@
+"""The options of fio jobs by what they change, for reading fio's output.
+
+The names are those of fio 3.0 to 3.41 (options.c), of which either of two synonyms may occur.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+# Synonyms of the options below that set a parameter of disk_block.
+SYNONYMS = {"readwrite": "rw", "blocksize": "bs"}
+
+_READ = {
+    "rw", "bs", "kb_base", "numjobs", "ioengine", "iodepth", "direct", "buffered", "rwmixread", "rwmixwrite",
+    "filename", "fsync", "fdatasync", "sync", "end_fsync", "unified_rw_reporting", "group_reporting",
+}  # fmt: skip
+
+# They keep the rate of a job below what the machine delivers.
+RATE_LIMITS = ("rate", "rate_iops")
+
+# They change where, how long and with what content of files, reports and threads a job works, but not what one of its
+# operations is.
+_HARMLESS = {
+    "name", "description", "directory", "filename_format", "unique_filename", "filetype", "size", "filesize",
+    "io_size", "io_limit", "fill_device", "fill_fs", "offset", "fileoffset", "offset_align", "offset_increment",
+    "number_ios", "runtime", "timeout", "time_based", "ramp_time", "ramp_size", "startdelay", "loops",
+    "stonewall", "wait_for_previous", "new_group", "thread", "job_start_clock_id", "exitall",
+    "exitall_on_error", "exit_what", "randrepeat", "allrandrepeat", "randseed", "random_generator",
+    "norandommap", "softrandommap", "rw_sequencer", "refill_buffers", "scramble_buffers", "invalidate",
+    "pre_read", "overwrite", "fallocate", "fadvise_hint", "create_serialize", "create_fsync", "create_on_open",
+    "allow_file_create", "allow_mounted_write", "unlink", "unlink_each_loop", "gtod_reduce", "gtod_cpu",
+    "clocksource", "disable_lat", "disable_clat", "disable_slat", "disable_bw_measurement", "disable_bw",
+    "clat_percentiles", "lat_percentiles", "slat_percentiles", "percentile_list", "significant_figures",
+    "unit_base", "bwavgtime", "iopsavgtime", "disk_util", "stats", "write_bw_log", "write_lat_log",
+    "write_iops_log", "write_hist_log", "log_avg_msec", "log_hist_msec", "log_hist_coarseness", "log_max_value",
+    "log_window_value", "log_offset", "log_entries", "log_compression", "log_store_compressed",
+    "log_unix_epoch", "log_alternate_epoch", "log_alternate_epoch_clock_id", "log_prio", "log_issue_time",
+    "per_job_logs", "block_error_percentiles", "steadystate", "ss", "steadystate_duration", "ss_dur",
+    "steadystate_ramp_time", "ss_ramp", "steadystate_check_interval", "ss_interval", "mem", "iomem",
+    "iomem_align", "mem_align", "hugepage-size", "lockmem", "cpumask", "cpus_allowed", "cpus_allowed_policy",
+    "numa_cpu_nodes", "numa_mem_policy", "nice", "prio", "prioclass", "uid", "gid", "comm", "exec_prerun",
+    "exec_postrun", "fixedbufs", "registerfiles", "nonvectored", "userspace_reap",
+}  # fmt: skip
+
+# Any other option changes the work unless it is off, or has one of these values.
+_OFF = {"0", "none"}
+_NEUTRAL = {
+    "percentage_random": {"100", "100,100", "100,100,100"},
+    "random_distribution": {"random"},
+    "nrfiles": {"1"},
+    "nr_files": {"1"},
+    "iodepth_batch": {"1"},
+    "iodepth_batch_submit": {"1"},
+    "iodepth_batch_complete": {"1"},
+    "iodepth_batch_complete_min": {"1"},
+    "io_submit_mode": {"inline"},
+}
+
+# Engines that use the same system calls as a library of nameplate.
+LIBRARIES = {"psync": "pread", "sync": "posix", "libaio": "libaio", "io_uring": "uring", "mmap": "mmap"}
+# Engines that move the blocks of a file or device in another way; they keep fio's name, which no library has.
+OTHER_ENGINES = {
+    "vsync", "pvsync", "pvsync2", "posixaio", "solarisaio", "windowsaio", "splice", "sg", "io_uring_cmd",
+    "libblkio", "xnvme", "libpmem", "dev-dax", "mtd", "rbd", "rados", "nbd", "nfs", "gfapi", "gfapi_async",
+    "libiscsi",
+}  # fmt: skip
+# Engines that wait for each operation, whatever iodepth says.
+WAITING_ENGINES = {"psync", "sync", "mmap", "vsync", "pvsync", "pvsync2", "splice", "libpmem", "dev-dax", "mtd"}
+
+
+def changing_option(options: Mapping[str, str]) -> str | None:
+    """Return the first option, as ``name=value``, that changes the work in a way that disk_block does not have.
+
+    ``options`` are those of a job by name, without synonyms. None means that there is no such option.
+    """
+    for name, text in options.items():
+        if name not in {*_READ, *_HARMLESS, *RATE_LIMITS} and text not in _NEUTRAL.get(name, _OFF):
+            return f"{name}={text}" if text else name
+    return None
