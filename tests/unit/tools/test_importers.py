@@ -441,6 +441,14 @@ def test_imb_of_other_versions_and_with_other_benchmarks(tmp_path: Path, version
     assert notes == ["not read: o.txt: PingPing: nameplate measures the same only for PingPong"]
 
 
+def test_a_size_that_imb_gave_up_is_named(tmp_path: Path) -> None:
+    text = (GOLDEN / "imb-pingpong-2021.11.txt").read_text()
+    row = next(line for line in text.splitlines() if line.split()[:1] == ["1048576"])
+    notes, made = notes_of(tmp_path, text.replace(row, f"{row}\n     16777216 out-of-mem.; needed X=   1.250 GB"))
+    assert len(made.results) == 21
+    assert notes[0].endswith(": 16777216 B: out-of-mem")
+
+
 def test_imb_with_defects(tmp_path: Path) -> None:
     text = (GOLDEN / "imb-pingpong-2021.11.txt").read_text().replace("Mbytes/sec\n", "Mbytes/sec      defects\n")
     text = re.sub(r"^( +\d+ +\d+ +[\d.]+ +[\d.]+)$", r"\1         0.00", text, flags=re.MULTILINE)

@@ -23,6 +23,7 @@ _VERSION_LINE = r"#\s+Intel ?\(R\) MPI Benchmarks (\d\S*(?: Update \d+)?), MPI-1
 _VERSION = re.compile(rf"^{_VERSION_LINE}", re.MULTILINE)
 _BEGIN = re.compile(r"^# Benchmarking (\S+)")
 _HEADING = re.compile(r"\s*#bytes\s+#repetitions\s+t\[usec\]\s+Mbytes/sec(\s+defects)?\s*")
+_FAILED = re.compile(r"\s+(\d+) +(out-of-mem|time-out|int-overflow)\b")
 # Options that change the work, and how.
 _CHANGES = {
     "-off_cache": "sends data that is not in the cache",
@@ -135,6 +136,11 @@ def _values_of(lines: Sequence[str], first_line: int) -> tuple[list[Imported], l
     rows, doubtful = table_rows(lines[heading + 1 :], first_line + heading + 1, 5 if has_defects else 4)
     values: list[Imported] = []
     skipped = [f"line {line} looks like a row of a table that ended above it" for line in doubtful]
+    skipped += [
+        f"line {number}: {match[1]} B: {match[2]}"
+        for number, line in enumerate(lines, start=first_line)
+        if (match := _FAILED.match(line))
+    ]
     for row in rows:
         try:
             if has_defects and float(row.cells[-1]) != 0:
