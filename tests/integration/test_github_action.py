@@ -1,11 +1,12 @@
 """Run the steps of ``action.yml`` as a runner of GitHub Actions would; gh is a stand-in, because GitHub is not here.
 
-The files that gh would send and receive are in folders: ``artifacts/ID/NAME`` for runs of the base branch, and
-``comments/ID`` for comments on the pull request.
+What gh would send and receive is in files: ``artifacts/ID/NAME`` has runs of the base branch, and ``comments.json`` the
+comments on the pull request, as GitHub lists them. jq evaluates the filters, as the one in gh does.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -32,16 +33,24 @@ set -eu
 cd "$GH_FOLDER"
 printf '%s\\n' "$*" >> calls
 for last; do :; done
+post='. + [{id: (length + 1), user: {login: $login}, body: $body}]'
+patch='map(if .id == $id and .user.login == $login then .body = $body else . end)'
+write() {
+  jq --arg login "$GH_LOGIN" --rawfile body "${last#body=@}" "$@" comments.json > new.json
+  mv new.json comments.json
+}
 case "$1 $2" in
   'run list') ls artifacts ;;
   'run download') cp -r "artifacts/$3/$5/." "$7" ;;
-  'api --paginate')
-    mark=$(sed 's/.*contains("\\(.*\\)")) .*/\\1/' <<< "$last")
-    grep -lsF "$mark" comments/* | xargs -rn 1 basename ;;
-  'api --method') [ ! -e read-only ]; name=$(basename "$4"); cp "${last#body=@}" "comments/${name/comments/1}" ;;
+  'api graphql') jq -n --arg login "$GH_LOGIN" '{data: {viewer: {login: $login}}}' | jq -r "$last" ;;
+  'api --paginate') jq -r "$last" comments.json ;;
+  'api --method')
+    [ ! -e read-only ]
+    if [ "$3" = POST ]; then write "$post"; else write --argjson id "${4##*/}" "$patch"; fi ;;
   *) echo "unexpected: gh $*" >&2; exit 2 ;;
 esac
 """
+BOT = "github-actions[bot]"
 # The real program, but for whether the runners are comparable: that is what another machine would decide.
 NAMEPLATE = f"""#!/bin/bash
 printf '%s\\n' "$*" >> "$GH_FOLDER/nameplate-calls"
@@ -112,8 +121,9 @@ class Job:
 
 @pytest.fixture
 def job(tmp_path: Path) -> Job:
-    for name in ("bin", "temp", "artifacts", "comments"):
+    for name in ("bin", "temp", "artifacts"):
         (tmp_path / name).mkdir()
+    (tmp_path / "comments.json").write_text("[]")
     for name, text in (("gh", GH), ("nameplate", NAMEPLATE)):
         program = tmp_path / "bin" / name
         program.write_text(text)
@@ -121,6 +131,7 @@ def job(tmp_path: Path) -> Job:
     environment = {
         **os.environ, "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}", "RUNNER_TEMP": str(tmp_path / "temp"),
         "GITHUB_ACTION_PATH": str(ROOT), "GITHUB_WORKFLOW": "measure", "GH_FOLDER": str(tmp_path), "COMPARABLE": "yes",
+        "GH_LOGIN": BOT,
     }  # fmt: skip
     github = {"base_ref": "main", "ref_name": "7/merge", "repository": "us/ours", "token": "secret"}
     github["event.pull_request.number"] = "7"
@@ -133,16 +144,40 @@ def _base(job: Job, path: Path, number: int = 12, artifact: str = "nameplate-run
     shutil.copy(path, folder / "run.jsonl")
 
 
+def _comments(job: Job) -> list[dict[str, Any]]:
+    comments: list[dict[str, Any]] = json.loads((job.folder / "comments.json").read_text())
+    return comments
+
+
 def _comment(job: Job) -> list[str]:
-    (path,) = (job.folder / "comments").iterdir()
-    return path.read_text().splitlines()
+    (comment,) = _comments(job)
+    lines: list[str] = comment["body"].splitlines()
+    return lines
+
+
+def _write_comments(job: Job, *comments: tuple[str, str]) -> None:
+    """Let the pull request have these comments, each with a login and a text."""
+    listed = [
+        {"id": number, "user": {"login": login}, "body": body} for number, (login, body) in enumerate(comments, 1)
+    ]
+    (job.folder / "comments.json").write_text(json.dumps(listed))
+
+
+def _replace_command(job: Job, command: str, script: str) -> None:
+    """Let a command of nameplate be a script, whose arguments are those of nameplate."""
+    program = job.folder / "bin" / "nameplate"
+    recorded, rest = program.read_text().split('/nameplate-calls"\n')
+    program.write_text(f'{recorded}/nameplate-calls"\nif [[ "$*" = {command}* ]]; then {script}; fi\n{rest}')
 
 
 def _new(job: Job, path: Path) -> None:
     """Let the measurement be a recorded run."""
-    program = job.folder / "bin" / "nameplate"
-    replaced = f'if [ "$1" = run ]; then cp {path} "${{@: -1}}"; exit; fi\n'
-    program.write_text(program.read_text().replace("#!/bin/bash\n", "#!/bin/bash\n" + replaced))
+    _replace_command(job, "run", f'cp {path} "${{@: -1}}"; exit')
+
+
+def _measure_nothing(job: Job) -> None:
+    """Let the measurement be an empty file, for tests of what is done with a job that has no base."""
+    _replace_command(job, "run", 'touch "${@: -1}"; exit')
 
 
 @pytest.fixture
@@ -169,10 +204,10 @@ def test_a_comment_is_limited_to_forty_lines_and_replaces_an_earlier_comment(job
     assert 3 < len(lines) <= 40
     assert (job.folder / "GITHUB_STEP_SUMMARY").read_text().startswith("**No change was found in ")
     # The second push replaces the comment.
-    (job.folder / "comments" / "1").rename(job.folder / "comments" / "99")
+    before = _comments(job)
     assert job.run() == 0, job.messages
-    assert [path.name for path in (job.folder / "comments").iterdir()] == ["99"]
-    assert "api --method PATCH repos/us/ours/issues/comments/99" in (job.folder / "calls").read_text()
+    assert _comments(job) == before
+    assert "api --method PATCH repos/us/ours/issues/comments/1 " in (job.folder / "calls").read_text()
 
 
 def test_a_slower_machine_is_said_in_the_comment_and_fails_the_job(job: Job, measured: Path, tmp_path: Path) -> None:
@@ -230,7 +265,7 @@ def test_a_fork_that_may_not_comment_gets_a_warning_and_the_summary(job: Job) ->
     (job.folder / "read-only").touch()
     assert job.run() == 0, job.messages
     assert "::warning::" in job.messages
-    assert not list((job.folder / "comments").iterdir())
+    assert not _comments(job)
     assert "no run of `main`" in (job.folder / "GITHUB_STEP_SUMMARY").read_text()
 
 
@@ -240,7 +275,7 @@ def test_a_push_is_compared_with_the_run_before_and_comments_nowhere(job: Job, t
     _new(job, recorded)
     _base(job, recorded)
     assert job.run() == 0, job.messages
-    assert not list((job.folder / "comments").iterdir())
+    assert not _comments(job)
     assert "run list --workflow measure --branch main --event push " in (job.folder / "calls").read_text()
     assert "**No change was found in " in (job.folder / "GITHUB_STEP_SUMMARY").read_text()
 
@@ -253,14 +288,149 @@ def test_a_base_that_cannot_be_read_fails_the_job_instead_of_being_called_not_co
     _base(job, tmp_path / "damaged.jsonl")
     assert job.run() == 2
     assert "run.jsonl" in job.messages
-    assert not list((job.folder / "comments").iterdir())
+    assert not _comments(job)
 
 
 def test_an_experiment_that_does_not_exist_fails_the_job_and_nothing_is_compared(job: Job) -> None:
     job.inputs = {"experiments": "cpu_flop"}
     assert job.run() == 2
     assert "cpu_flop" in job.messages
-    assert not list((job.folder / "comments").iterdir())
+    assert not _comments(job)
+
+
+@pytest.mark.parametrize("text", ["null\nduration=1ms\n", "\n  null\n\n  duration=1ms", "null \\t\tduration=*"])
+def test_every_line_of_the_experiments_is_measured(job: Job, text: str) -> None:
+    _measure_nothing(job)
+    job.inputs = {"experiments": text}
+    assert job.run() == 0, job.messages
+    words = " ".join(text.split())
+    assert (job.folder / "nameplate-calls").read_text().startswith(f"run {words} --quiet -o ")
+
+
+def test_a_long_answer_of_doctor_is_cut_off_and_fails_no_step(job: Job, tmp_path: Path) -> None:
+    recorded = recorded_file("quick.jsonl", tmp_path)
+    _new(job, recorded)
+    _base(job, recorded)
+    _replace_command(job, "doctor", "echo fitness: poor; echo not comparable: 0; seq 200000; exit 5")
+    assert job.run() == 0, job.messages
+    lines = _comment(job)
+    assert lines[2:4] == ["    not comparable: 0", "    1"]
+    assert len(lines) == 39
+
+
+def test_a_comparison_that_exceeds_a_comment_is_in_the_summary(job: Job, tmp_path: Path) -> None:
+    recorded = recorded_file("quick.jsonl", tmp_path)
+    _new(job, recorded)
+    _base(job, recorded)
+    _replace_command(job, "'compare '*markdown", "head -c 70000 /dev/zero | tr '\\0' x; echo; exit")
+    assert job.run() == 0, job.messages
+    assert _comment(job)[0].startswith("**nameplate: the comparison is too long for a comment.**")
+    assert (job.folder / "GITHUB_STEP_SUMMARY").stat().st_size == 70001
+
+
+@pytest.mark.parametrize("artifact", ["a & b", r"a\1 \n \\", "a/b", '") or ("x', "$(id) `id`", "%s"])
+def test_the_mark_is_the_name_of_the_artifact_as_it_is(job: Job, artifact: str) -> None:
+    _measure_nothing(job)
+    job.inputs = {**job.inputs, "artifact": artifact}
+    for _ in range(2):
+        assert job.run() == 0, job.messages
+        assert _comment(job)[0].endswith(f" <!-- nameplate: {artifact} -->")
+
+
+def test_jobs_of_a_workflow_have_comments_of_their_own(job: Job) -> None:
+    _measure_nothing(job)
+    for artifact in ("run", "un", "other run"):
+        job.inputs = {**job.inputs, "artifact": artifact}
+        assert job.run() == 0, job.messages
+    assert len(_comments(job)) == 3
+
+
+MARKED = "**nameplate: old.** <!-- nameplate: nameplate-run -->"
+
+
+@pytest.mark.parametrize("login", [BOT, "our-robot"])
+@pytest.mark.parametrize(
+    "comment",
+    [("stranger", MARKED), ("github-actions", MARKED), ("another-app[bot]", MARKED),
+     (BOT, f"a stranger wrote this:\n> {MARKED}"), (BOT, f"{MARKED} was the mark"), (BOT, "")],
+)  # fmt: skip
+def test_a_comment_that_is_not_the_actions_own_is_left_alone(job: Job, comment: tuple[str, str], login: str) -> None:
+    _measure_nothing(job)
+    job.environment["GH_LOGIN"] = login
+    own = "**nameplate: older.** <!-- nameplate: nameplate-run -->\r\nrest"
+    _write_comments(job, comment, (login, own), ("stranger", MARKED))
+    assert job.run() == 0, job.messages
+    comments = _comments(job)
+    assert [each["body"] for each in comments[::2]] == [comment[1], MARKED]
+    assert comments[1]["body"].startswith("**nameplate: no run of `main`")
+    assert len(comments) == 3
+
+
+def test_a_token_that_may_not_list_comments_gets_a_warning(job: Job) -> None:
+    _measure_nothing(job)
+    (job.folder / "comments.json").write_text("not JSON")
+    assert job.run() == 0, job.messages
+    assert "::warning::" in job.messages
+
+
+BROKEN_OFF = {
+    "nothing": "exit 1",
+    "nothing, exit 0": "exit 0",
+    "half of the JSON": """echo '{"schema": 1, "rows": [{"verdict": "SLOWER"'; exit 1""",
+    "another document": "echo '[]'; exit 1",
+    "a traceback": "echo Traceback; exit 1",
+    "no loss": """echo '{"schema": 1, "rows": [{"verdict": "SAME", "capability": null}]}'; exit 1""",
+    "a typical loss": """echo '{"rows": [{"verdict": "SLOWER", "capability": {"verdict": "SAME"}}]}'; exit 1""",
+}
+
+
+@pytest.mark.parametrize("script", BROKEN_OFF.values(), ids=BROKEN_OFF)
+def test_an_exit_code_without_a_printed_verdict_is_no_verdict(job: Job, script: str, tmp_path: Path) -> None:
+    recorded = recorded_file("quick.jsonl", tmp_path)
+    _new(job, recorded)
+    _base(job, recorded)
+    _replace_command(job, "compare", script)
+    assert job.run() == 70
+    assert "::error::nameplate compare ended with exit code" in job.messages
+    assert "slower" not in job.messages
+    assert not _comments(job)
+
+
+def test_a_comment_that_breaks_off_is_no_verdict(job: Job, measured: Path, tmp_path: Path) -> None:
+    _base(job, measured)
+    _new(job, slowed(measured, tmp_path / "slower.jsonl", 10))
+    _replace_command(job, "'compare '*markdown", "exit 0")
+    assert job.run() == 70
+    assert "slower" not in job.messages
+    assert not _comments(job)
+
+
+@pytest.mark.parametrize("code", [0, 5])
+def test_an_answer_of_doctor_that_was_not_printed_is_no_answer(job: Job, code: int, tmp_path: Path) -> None:
+    recorded = recorded_file("quick.jsonl", tmp_path)
+    _new(job, recorded)
+    _base(job, recorded)
+    _replace_command(job, "doctor", f"echo fitness: good; exit {code}")
+    assert job.run() == 70
+    assert f"::error::nameplate doctor --against ended with exit code {code} and without a verdict" in job.messages
+    assert not _comments(job)
+
+
+@pytest.mark.parametrize("code", [134, 139])
+def test_a_program_that_is_aborted_fails_the_job_with_its_exit_code(job: Job, code: int, tmp_path: Path) -> None:
+    recorded = recorded_file("quick.jsonl", tmp_path)
+    _new(job, recorded)
+    _base(job, recorded)
+    _replace_command(job, "compare", f"exit {code}")
+    assert job.run() == code
+    assert "slower" not in job.messages
+
+
+def test_the_name_of_a_branch_is_shown_literally(job: Job) -> None:
+    _measure_nothing(job)
+    job.github = {**job.github, "base_ref": "a`@octocat`%0A::warning"}
+    assert job.run() == 0, job.messages
+    assert _comment(job)[0].startswith("**nameplate: no run of `` a`@octocat`%0A::warning `` to compare with.**")
 
 
 def test_the_action_fits_the_schema_of_actions() -> None:
