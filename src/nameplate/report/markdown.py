@@ -1,19 +1,45 @@
-"""Write Markdown whose text is shown literally."""
+"""Write Markdown whose text is shown literally, also where GitHub or GitLab would make links of it."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 
-# Characters that start HTML, an entity, a link, code or a table cell. Underscores within words are safe.
-_SPECIAL = re.compile(r"[&<>|`\[\]]")
+# GitHub and GitLab look for references in the shown text, where an escaped character counts like a plain one. A space
+# of no width ends them: after the sign of @name, #1, !1, $1, %1, ~1 or &1, in URLs, www. and :emoji:, in GH-1 and the
+# keys of other trackers, and in whatever may be the hash of a commit, which has at least seven digits.
+_REFERENCE = re.compile(
+    r"(?<=[@#!$%~&])(?=[\w\"])|(?<=:)(?=//|[\w+-]+:)|(?i:(?<=www))(?=\.)|(?<=[A-Za-z]-)(?=\d)"
+    r"|(?<=[0-9a-fA-F]{6})(?=[0-9a-fA-F])"
+)
+_NO_WIDTH = "\u200b"
+# Characters that start HTML, an entity, a link, code, emphasis, a formula or a table cell. An underscore between two
+# letters or digits is safe.
+_SPECIAL = re.compile(rf"[&<>|`\[\]\\*~$^#@{_NO_WIDTH}]|(?<![^\W_])_|_(?![^\W_])")
+# What starts a list, a rule, a heading or a command of a bot at the beginning of a line.
+_BLOCK = re.compile(r"^(?:[-+](?=[- ]|$)|[=/:]|\d{1,9}[.)](?= |$))")
 
 
 def plain(text: str) -> str:
-    """Return text that Markdown shows literally, on one line. Names come from files, and some viewers run HTML."""
-    return " ".join(_SPECIAL.sub(lambda match: f"&#{ord(match[0])};", text).split("\n"))
+    """Return text that Markdown shows literally, on one line, with single spaces.
+
+    Names come from files, and some viewers run HTML, notify people and make links. The result may begin a line.
+    """
+    line = _REFERENCE.sub(_NO_WIDTH, " ".join(text.split()))
+    return _BLOCK.sub(_entity, _SPECIAL.sub(_entity, line))
+
+
+def bold(text: str) -> str:
+    """Return text that Markdown shows literally, in bold; "" if there is nothing to show."""
+    shown = plain(text)
+    return f"**{shown}**" if shown else ""
 
 
 def table_rows(lines: Sequence[Sequence[str]]) -> str:
     """Return lines of a table, whose cells are Markdown; the first has the headings, the second the ruler."""
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def _entity(match: re.Match[str]) -> str:
+    """Return the text of a match with its last character as an entity."""
+    return f"{match[0][:-1]}&#{ord(match[0][-1])};"

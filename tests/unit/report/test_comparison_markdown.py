@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import msgspec
+import pytest
 
 from nameplate.comparison.machine_settings import SettingDifference
 from nameplate.comparison.metric_rows import CapabilityChange, ComparisonRow
 from nameplate.comparison.run_comparison import RunComparison
 from nameplate.report.comparison_exports import comparison_export_names, find_comparison_export
 from nameplate.statistics.verdict import Verdict
+from shown_markdown import HOSTILE, shown_markdown
 
 
 def row(verdict: Verdict, number: int = 1, probe: str = "cpu_flops") -> ComparisonRow:
@@ -62,6 +64,18 @@ def test_a_comparison_with_many_changes_fits_into_forty_lines() -> None:
 def test_names_from_a_run_cannot_contain_markup() -> None:
     lines = markdown(compared(msgspec.structs.replace(row("SLOWER"), params={"directory": "<img src=x>|[a](b)"})))
     assert not any("<img" in line or "[a]" in line for line in lines)
+
+
+@pytest.mark.parametrize("text", [text for text in HOSTILE if text.strip()])
+def test_nothing_in_a_comparison_becomes_markup(text: str) -> None:
+    hostile = msgspec.structs.replace(
+        row("SLOWER"), probe=text, params={text: text}, metric=text, unit=text.replace("\n", " ")
+    )
+    comparison = msgspec.structs.replace(compared(hostile), only_in_base=[text], only_in_new=[text])
+    page = shown_markdown(find_comparison_export("markdown")(comparison, 0.0))
+    assert set(page.tags) == {"p", "strong", "table", "thead", "tbody", "tr", "th", "td"}
+    assert page.tags.count("table") == 2
+    assert page.tags.count("td") == 7 + 3
 
 
 def test_runs_without_a_common_metric_are_one_sentence() -> None:

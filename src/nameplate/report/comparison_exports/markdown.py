@@ -20,7 +20,7 @@ from nameplate.report.comparison_words import (
     verdicts_by_area,
 )
 from nameplate.report.format import count, quantity
-from nameplate.report.markdown import plain, table_rows
+from nameplate.report.markdown import bold, plain, table_rows
 
 _MAX_ROWS = 12
 _MAX_NAMED = 3
@@ -33,7 +33,7 @@ def export(found: RunComparison, _limit: float) -> str:
     The first line is a sentence on what changed. A row of the table is the capability of a metric, or its typical value
     where there is no capability; the first 12 that changed have rows, SLOWER first. Text from the runs is escaped.
     """
-    paragraphs = [f"**{plain(summary(found.rows))}** {' '.join(meanings(found.rows))}".rstrip() + "\n"]
+    paragraphs = [f"{bold(summary(found.rows))} {' '.join(meanings(found.rows))}".rstrip() + "\n"]
     changed = in_order([row for row in found.rows if has_changed(row)])
     if changed:
         paragraphs.append(_changes(changed[:_MAX_ROWS]))
@@ -57,18 +57,18 @@ def _changes(rows: Sequence[ComparisonRow]) -> str:
     lines = [("metric", "", "verdict", "base", "new", "ratio", "99 %"), (*(_RULER,) * 3, *(f"{_RULER}:",) * 4)]
     for row in rows:
         seen = judged_side(row)
-        name = plain(metric_words(row.probe, row.params, row.metric))
+        name = metric_words(row.probe, row.params, row.metric)
         ratio = f"{seen.ratio:.3f}" if seen.ratio is not None else "–"
         kind = "capability" if row.capability else "typical"
         values = (quantity(seen.base, row.unit), quantity(seen.new, row.unit))
-        lines.append((name, kind, _verdicts(row), *values, ratio, ratio_interval_text(seen.ci)))
+        lines.append((plain(name), kind, _verdicts(row), *map(plain, values), ratio, ratio_interval_text(seen.ci)))
     return table_rows(lines)
 
 
 def _verdicts(row: ComparisonRow) -> str:
     """Return the verdict on the machine, with the typical verdict if only that is SLOWER or FASTER."""
     if row.machine_verdict in ("SLOWER", "FASTER"):
-        return f"**{row.machine_verdict}**"
+        return bold(row.machine_verdict)
     return f"{row.machine_verdict}, typical {row.verdict}"
 
 
@@ -77,5 +77,5 @@ def _areas(rows: Sequence[ComparisonRow]) -> str:
     lines = [("area", *verdicts, "detects"), (_RULER, *(f"{_RULER}:",) * (len(verdicts) + 1))]
     for found in verdicts_by_area(rows):
         counts = (str(found.counts.get(verdict, 0)) for verdict in verdicts)
-        lines.append((title_of_area(found.area), *counts, detectable_text(found.detectable)))
+        lines.append((plain(title_of_area(found.area)), *counts, detectable_text(found.detectable)))
     return table_rows(lines)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from nameplate.records.result import Report, Table
 from nameplate.report.experiments import title_of_table
 from nameplate.report.format import cell_text
-from nameplate.report.markdown import plain, table_rows
+from nameplate.report.markdown import bold, plain, table_rows
 from nameplate.report.study_tables import all_tables
 from nameplate.report.terminal.run import HEADINGS, sections
 
@@ -18,7 +18,7 @@ def export(report: Report) -> str:
     """
     lines = [HEADINGS, ("---",) * len(HEADINGS)]
     for section in sections(report):
-        lines.append((f"**{plain(section.heading)}**", *("",) * (len(HEADINGS) - 1)))
+        lines.append((bold(section.heading), *("",) * (len(HEADINGS) - 1)))
         lines += [tuple(map(plain, row.cells)) for row in section.rows]
     tables = "\n".join([table_rows(lines), *(_probe_table(table) for table in all_tables(report))])
     cut_off = ["the run file ends before the run did"] if report.truncated else []
@@ -31,4 +31,4 @@ def _probe_table(table: Table) -> str:
     cells = [[plain(cell_text(cell)) for cell in row] for row in table.rows]
     rows = table_rows([[plain(heading) for heading in table.headings], ruler, *cells])
     notes = "".join(f"\n{plain(note)}\n" for note in table.notes)
-    return f"**{plain(title_of_table(table))}**\n\n{rows}{notes}"
+    return f"{bold(title_of_table(table))}\n\n{rows}{notes}"
