@@ -439,3 +439,10 @@ def test_the_action_fits_the_schema_of_actions() -> None:
         check=False, text=True, capture_output=True,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_actions_are_named_by_their_commits() -> None:
+    for path in (ACTION, *(ROOT / ".github" / "workflows").iterdir()):
+        for line in path.read_text().splitlines():
+            if "uses:" in line:
+                assert re.search(r"uses: [\w/-]+@[0-9a-f]{40}  # v\d+\.\d+\.\d+$", line), f"{path}: {line}"
