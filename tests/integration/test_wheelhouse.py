@@ -75,3 +75,44 @@ def test_a_missing_wheel_is_reported_in_one_line(tmp_path: Path) -> None:
     done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
     assert done.returncode == 2
     assert done.stderr == "script/wheelhouse: no wheel none.whl; make one as in docs/install.md\n"
+
+
+def test_a_changed_wheel_is_not_installed(tmp_path: Path) -> None:
+    folder = make_wheelhouse(tmp_path, VERSION)
+    wheel = folder / "nameplate-0-py3-none-any.whl"
+    wheel.write_bytes(wheel.read_bytes() + b"x")
+    done = install(folder, tmp_path / "v", sys.executable)
+    assert done.returncode == 2
+    assert done.stderr == f"{folder}/install: not the files that script/wheelhouse wrote: {wheel.name}: FAILED\n"
+    assert not (tmp_path / "v").exists()
+
+
+def test_an_extra_that_is_not_locked_is_refused_in_one_line(tmp_path: Path) -> None:
+    wheel = wheel_without_content(tmp_path)
+    command: list[str | Path] = [ROOT / "script" / "wheelhouse", tmp_path / "w", f"{wheel}[report,catalogue]", VERSION]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2
+    assert done.stderr == (
+        "script/wheelhouse: the packages of [catalogue] are not in packaging/locked; use [report], [parquet] or both\n"
+    )
+    assert not (tmp_path / "w").exists()
+
+
+def test_each_python_gets_the_versions_locked_for_it(tmp_path: Path) -> None:
+    """The stand-in for pip keeps the requirements that it is given instead of downloading them."""
+    wheel = wheel_without_content(tmp_path)
+    executable(
+        tmp_path / "bin" / "python3", f'if [ "$1" = - ]; then exec {sys.executable} "$@"; fi',
+        "version=$(echo \"$*\" | sed 's/.*--python-version \\([0-9.]*\\).*/\\1/')",
+        f'for last; do :; done; cat "$last" > "{tmp_path}/$version"',
+    )  # fmt: skip
+    environment = {**os.environ, "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}
+    command: list[str | Path] = [ROOT / "script" / "wheelhouse", tmp_path / "w", f"{wheel}[report]", "3.10", "3.13"]
+    subprocess.run(command, env=environment, check=True, timeout=60)
+    for version, has_tomli in (("3.10", True), ("3.13", False)):
+        requirements = (tmp_path / version).read_text()
+        assert ("tomli==" in requirements) == has_tomli
+        names = [line.partition("==")[0] for line in requirements.splitlines() if line[0] != " "]
+        assert {"numpy", "scipy", "rich", "altair"} <= set(names)
+        assert len(names) == len(set(names))
+        assert requirements.count("==") < requirements.count("--hash=sha256:")
