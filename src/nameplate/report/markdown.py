@@ -10,7 +10,7 @@ from collections.abc import Sequence
 # keys of other trackers, and in whatever may be the hash of a commit, which has at least seven digits.
 _REFERENCE = re.compile(
     r"(?<=[@#!$%~&])(?=[\w\"])|(?<=:)(?=//|[\w+-]+:)|(?i:(?<=www))(?=\.)|(?<=[A-Za-z]-)(?=\d)"
-    r"|(?<=[0-9a-fA-F]{6})(?=[0-9a-fA-F])"
+    r"|[0-9a-fA-F]{6}(?=[0-9a-fA-F])"
 )
 _NO_WIDTH = "\u200b"
 # Characters that start HTML, an entity, a link, code, emphasis, a formula or a table cell. An underscore between two
@@ -25,7 +25,7 @@ def plain(text: str) -> str:
 
     Names come from files, and some viewers run HTML, notify people and make links. The result may begin a line.
     """
-    line = _REFERENCE.sub(_NO_WIDTH, " ".join(text.split()))
+    line = _REFERENCE.sub(rf"\g<0>{_NO_WIDTH}", " ".join(text.split()))
     return _BLOCK.sub(_entity, _SPECIAL.sub(_entity, line))
 
 
