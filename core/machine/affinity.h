@@ -1,8 +1,9 @@
 // The CPUs on which the workers of a team run.
 #pragma once
 
-#include <hwloc.h>
+#include <sched.h>
 
+#include <array>
 #include <vector>
 
 namespace nameplate {
@@ -16,6 +17,9 @@ struct Placement {
   unsigned cpu_of(unsigned worker) const { return cpus[worker % cpus.size()]; }
 };
 
+// A set of CPUs for the calls of Linux, which supports at most 8,192.
+using CpuMask = std::array<cpu_set_t, 8>;
+
 // Binds the calling thread to one CPU during its lifetime, and restores the previous binding. If the system refuses a
 // binding (a sandbox), the thread runs where it may.
 class ScopedBinding {
@@ -28,8 +32,8 @@ class ScopedBinding {
   ~ScopedBinding();
 
  private:
-  hwloc_bitmap_t previous_;
-  bool bound_;
+  CpuMask previous_{};
+  bool bound_ = false;
 };
 
 }  // namespace nameplate

@@ -1,6 +1,7 @@
 #include "machine/topology.h"
 
 #include <hwloc.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstdlib>
@@ -9,6 +10,8 @@
 #include <optional>
 #include <stdexcept>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 #include "machine/cpu_bitmap.h"
 
@@ -25,7 +28,23 @@ struct FreeText {
   void operator()(char* text) const { std::free(text); }  // NOLINT: hwloc allocates it with malloc
 };
 
+// With variables of its own, hwloc takes the topology from a file or a text instead of from this system, or loads other
+// plugins; some jobs have them (Flux sets HWLOC_XMLFILE). "-x86" stays: it is hwloc's own remedy for hypervisors whose
+// CPUID is wrong, and leaves what the kernel says.
+void remove_hwloc_variables() {
+  std::vector<std::string> names;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string variable = *entry;
+    if (!variable.starts_with("HWLOC_") || variable == "HWLOC_COMPONENTS=-x86") continue;
+    if (const std::string name = variable.substr(0, variable.find('=')); name != "HWLOC_HIDE_ERRORS") {
+      names.push_back(name);
+    }
+  }
+  for (const std::string& name : names) unsetenv(name.c_str());
+}
+
 TopologyHandle load(const Root& root) {
+  remove_hwloc_variables();
   if (!root.is_this_machine()) {
     // hwloc takes another root only from its environment; without "stop" it would also query this machine's CPUID.
     setenv("HWLOC_FSROOT", root.directory().c_str(), 1);
@@ -141,14 +160,11 @@ std::vector<CpuidCache> read_cpuid(const Root& root, const Topology& topology) {
   return read_cpuid_caches(root);
 }
 
+// The kernel applies cpusets to the affinity mask, which also shows those whose files hwloc does not find.
 CpuBitmap allowed_cpus(hwloc_topology_t topology, const Root& root) {
-  CpuBitmap allowed(hwloc_bitmap_dup(hwloc_topology_get_allowed_cpuset(topology)));
-  if (!root.is_this_machine()) return allowed;
-  const CpuBitmap bound(hwloc_bitmap_alloc());
-  if (hwloc_get_cpubind(topology, bound.get(), HWLOC_CPUBIND_PROCESS) == 0) {
-    hwloc_bitmap_and(allowed.get(), allowed.get(), bound.get());
-  }
-  return allowed;
+  CpuBitmap bound(hwloc_bitmap_alloc());
+  const bool has_mask = root.is_this_machine() && hwloc_get_cpubind(topology, bound.get(), HWLOC_CPUBIND_PROCESS) == 0;
+  return has_mask ? std::move(bound) : CpuBitmap(hwloc_bitmap_dup(hwloc_topology_get_allowed_cpuset(topology)));
 }
 
 // Takes each core's first allowed hardware thread, then each core's second, and so on: workers fill cores before
