@@ -68,7 +68,8 @@ def _text_of(look: Callable[[Machine], object], machine: Machine) -> str | None:
 
 _MACHINE_SETTINGS: dict[str, Callable[[Machine], object]] = {
     "CPU": lambda m: m.cpu.model,
-    "nominal clock": lambda m: m.cpu.listed_frequency_hz and f"{m.cpu.listed_frequency_hz / 1e9:.1f} GHz",
+    # Not the clock that /proc/cpuinfo lists: outside of guests, it is the clock at that moment.
+    "base clock": lambda m: m.cpu.base_frequency_hz and f"{m.cpu.base_frequency_hz / 1e9:.1f} GHz",
     "governor": lambda m: m.cpu.governor,
     "turbo": lambda m: m.cpu.turbo,
     "SMT": lambda m: m.cpu.smt,

@@ -1,0 +1,35 @@
+"""The settings of two machines that differ."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from machines import MACHINE, machine_with
+from nameplate.comparison.machine_settings import differing_machine_settings
+
+
+def names_of_differences(**changes: Any) -> list[str]:
+    return [each.name for each in differing_machine_settings(MACHINE, machine_with(MACHINE, **changes))]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"cpu": {"listed_frequency_hz": 8e8}},
+        {"cpu": {"listed_frequency_hz": None}},
+        {"load_1min": 12.4},
+        {"memory": {"available_bytes": 1, "swap_used_bytes": 2**20}},
+        {"limits": {"memory_available_bytes": 1}},
+    ],
+)
+def test_a_value_of_the_moment_is_no_setting(changes: dict[str, Any]) -> None:
+    assert names_of_differences(**changes) == []
+
+
+def test_the_base_clock_is_a_setting() -> None:
+    (difference,) = differing_machine_settings(
+        machine_with(cpu={"base_frequency_hz": 2.0e9}), machine_with(cpu={"base_frequency_hz": 2.4e9})
+    )
+    assert (difference.name, difference.base, difference.new) == ("base clock", "2.0 GHz", "2.4 GHz")
