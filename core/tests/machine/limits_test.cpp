@@ -84,7 +84,120 @@ TEST_F(FakeRoot, LimitsAreHiddenWithoutTheirFileSystem) {
   put("/proc/self/cgroup", "4:memory:/a/b\n2:cpu:/\n");
   EXPECT_FALSE(read_limits(root()).are_visible);
   put("/sys/fs/cgroup/memory/memory.limit_in_bytes", "1000");
+  EXPECT_FALSE(read_limits(root()).are_visible);
+  put("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1");
   EXPECT_TRUE(read_limits(root()).are_visible);
+}
+
+TEST_F(FakeRoot, AVersion1ControllerIsFoundWhereverItIsMounted) {
+  put("/proc/self/cgroup", "4:memory:/a\n2:cpu,cpuacct:/a\n");
+  put("/proc/self/mountinfo",
+      "31 23 0:28 / /sys/fs/cgroup rw - tmpfs tmpfs rw,mode=755\n"
+      "32 31 0:29 / /sys/fs/cgroup/cpu,cpuacct rw,nosuid shared:9 - cgroup cgroup rw,cpu,cpuacct\n"
+      "33 31 0:30 / /mnt/control\\040groups rw - cgroup memory rw,memory\n");
+  std::filesystem::create_directories(path("/sys/fs/cgroup/cpu/a"));  // an empty directory of the usual name
+  put("/sys/fs/cgroup/cpu,cpuacct/cgroup.procs", "");
+  put("/sys/fs/cgroup/cpu,cpuacct/a/cpu.cfs_quota_us", "25000");
+  put("/sys/fs/cgroup/cpu,cpuacct/a/cpu.cfs_period_us", "100000");
+  put("/sys/fs/cgroup/cpu,cpuacct/a/cpu.stat", "nr_throttled 3\n");
+  put("/mnt/control groups/cgroup.procs", "");
+  put("/mnt/control groups/a/memory.limit_in_bytes", "4096000");
+  const Limits limits = read_limits(root());
+  EXPECT_TRUE(limits.are_visible);
+  EXPECT_EQ(limits.cpus, 0.25);
+  EXPECT_EQ(limits.memory_bytes, 4096000);
+  EXPECT_EQ(DisturbanceReader(root(), limits).read().system.cgroup_throttled, 3);
+}
+
+TEST_F(FakeRoot, AMountThatAnotherOneCoversIsNotUsed) {
+  put("/proc/self/cgroup", "2:cpu:/a\n");
+  put("/proc/self/mountinfo",
+      "32 31 0:29 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n"
+      "40 23 0:50 / /sys/fs/cgroup rw - tmpfs none rw\n"
+      "41 40 0:29 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu\n");
+  std::filesystem::create_directories(path("/sys/fs/cgroup/cpu"));
+  EXPECT_FALSE(read_limits(root()).are_visible);
+  put("/sys/fs/cgroup/cpu,cpuacct/cgroup.procs", "");
+  put("/sys/fs/cgroup/cpu,cpuacct/a/cpu.cfs_quota_us", "50000");
+  put("/sys/fs/cgroup/cpu,cpuacct/a/cpu.cfs_period_us", "100000");
+  EXPECT_EQ(read_limits(root()).cpus, 0.5);
+}
+
+TEST_F(FakeRoot, AMountMayShowAPartOfTheHierarchy) {
+  put("/proc/self/cgroup", "0::/pod/container/worker");
+  put("/proc/self/mountinfo", "32 31 0:29 /pod/container /cgroup rw - cgroup2 cgroup2 rw,nsdelegate\n");
+  put("/cgroup/cgroup.procs", "");
+  put("/cgroup/cpu.max", "150000 100000");
+  put("/cgroup/worker/cpu.max", "max 100000");
+  put("/cgroup/worker/memory.max", "4096");
+  const Limits limits = read_limits(root());
+  EXPECT_TRUE(limits.are_visible);
+  EXPECT_EQ(limits.cpus, 1.5);
+  EXPECT_EQ(limits.memory_bytes, 4096);
+  put("/proc/self/cgroup", "0::/pod/container2");  // begins like the part that is mounted
+  EXPECT_FALSE(read_limits(root()).are_visible);
+}
+
+TEST_F(FakeRoot, AGroupOutsideTheCgroupNamespaceIsNotVisible) {
+  put("/proc/self/cgroup", "0::/../other");
+  put("/proc/self/mountinfo", "32 31 0:29 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
+  put("/sys/fs/cgroup/cgroup.procs", "");
+  put("/sys/fs/other/cpu.max", "1000 100000");  // where the path would lead
+  EXPECT_FALSE(read_limits(root()).are_visible);
+  EXPECT_FALSE(read_limits(root()).cpus);
+  put("/proc/self/mountinfo", "32 31 0:29 /.. /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
+  put("/sys/fs/cgroup/other/cpu.max", "50000 100000");
+  EXPECT_TRUE(read_limits(root()).are_visible);
+  EXPECT_EQ(read_limits(root()).cpus, 0.5);
+}
+
+TEST_F(FakeRoot, InAHybridEachControllerHasItsOwnVersion) {
+  put("/proc/self/cgroup", "2:cpu,cpuacct:/a\n0::/b\n");
+  put("/proc/self/mountinfo",
+      "32 31 0:29 / /cgroups/cpu rw - cgroup cgroup rw,cpu,cpuacct\n"
+      "33 31 0:30 / /cgroups/unified rw - cgroup2 cgroup2 rw\n");
+  put("/cgroups/cpu/cgroup.procs", "");
+  put("/cgroups/cpu/a/cpu.cfs_quota_us", "25000");
+  put("/cgroups/cpu/a/cpu.cfs_period_us", "100000");
+  put("/cgroups/unified/cgroup.procs", "");
+  put("/cgroups/unified/b/memory.max", "1000");
+  put("/cgroups/unified/b/memory.current", "400");
+  const Limits limits = read_limits(root());
+  EXPECT_TRUE(limits.are_visible);
+  EXPECT_EQ(limits.cgroup_version, 1);
+  EXPECT_EQ(limits.cpus, 0.25);
+  EXPECT_EQ(limits.memory_bytes, 1000);
+  EXPECT_EQ(limits.memory_available_bytes, 600);
+}
+
+TEST_F(FakeRoot, OfSeveralMountsTheOneWithMostAncestorsCounts) {
+  put("/proc/self/cgroup", "0::/pod/container");
+  put("/proc/self/mountinfo",
+      "32 31 0:29 / /whole rw - cgroup2 cgroup2 rw\n"
+      "33 31 0:29 /pod/container /part rw - cgroup2 cgroup2 rw\n");
+  put("/whole/cgroup.procs", "");
+  put("/whole/pod/cpu.max", "50000 100000");
+  put("/whole/pod/container/cpu.max", "max 100000");
+  put("/part/cgroup.procs", "");
+  put("/part/cpu.max", "max 100000");
+  EXPECT_EQ(read_limits(root()).cpus, 0.5);
+}
+
+TEST_F(FakeRoot, AQuotaThatCannotBeReadIsNotVisible) {
+  put("/proc/self/cgroup", "0::/pod");
+  put("/sys/fs/cgroup/cgroup.controllers", "cpu");
+  std::filesystem::create_directories(path("/sys/fs/cgroup/pod/cpu.max"));
+  EXPECT_FALSE(read_limits(root()).are_visible);
+}
+
+TEST_F(FakeRoot, MemoryWhoseUsageIsUnknownIsNotAllFree) {
+  put("/proc/self/cgroup", "0::/pod");
+  put("/sys/fs/cgroup/cgroup.controllers", "memory");
+  put("/sys/fs/cgroup/pod/memory.max", "1000");
+  const Limits limits = read_limits(root());
+  EXPECT_EQ(limits.memory_bytes, 1000);
+  EXPECT_FALSE(limits.memory_available_bytes);
+  EXPECT_EQ(read_memory_left(root(), limits)->left_bytes, 1000);
 }
 
 TEST_F(FakeRoot, Version2CountsMemoryHigh) {
