@@ -39,17 +39,21 @@ std::optional<std::int64_t> take_number(std::string_view& text) {
   return value;
 }
 
-// The eighth number of the first line of /proc/stat, in clock ticks (proc(5)).
+// The eighth number of the first line of /proc/stat, in clock ticks (proc(5)). Sandboxes show a file in which all are
+// 0: they count nothing.
 std::optional<double> read_steal(const Descriptor& stat) {
   Beginning content{};
   std::string_view text = read_again(stat, content);
   text.remove_prefix(std::min(text.find(' '), text.size()));  // the name of the line
   constexpr int kStealColumn = 8;
   std::optional<std::int64_t> ticks;
+  bool counts = false;
   for (int i = 0; i < kStealColumn; ++i) {
     ticks = take_number(text);
     if (!ticks) return std::nullopt;
+    counts = counts || *ticks != 0;
   }
+  if (!counts) return std::nullopt;
   return static_cast<double>(*ticks) / static_cast<double>(sysconf(_SC_CLK_TCK));
 }
 
@@ -108,16 +112,25 @@ Disturbance DisturbanceReader::with_usage() const {
           .system = counts_};
 }
 
+// The sum is unknown if a CPU's count is: it may come back at any reading.
+std::optional<std::int64_t> DisturbanceReader::read_thermal_throttled() const {
+  if (thermal_paths_.empty()) return std::nullopt;
+  std::int64_t sum = 0;
+  for (const std::string& path : thermal_paths_) {
+    Beginning content{};
+    std::string_view text = read_again(root_.open(path), content);
+    const auto events = take_number(text);
+    if (!events) return std::nullopt;
+    sum += *events;
+  }
+  return sum;
+}
+
 SystemCounts DisturbanceReader::read_files() const {
   SystemCounts now;
   now.steal_s = read_steal(stat_);
   now.cgroup_throttled = read_throttled(cpu_stat_);
-  if (!thermal_paths_.empty()) now.thermal_throttled = 0;
-  for (const std::string& path : thermal_paths_) {
-    Beginning content{};
-    std::string_view text = read_again(root_.open(path), content);
-    *now.thermal_throttled += take_number(text).value_or(0);
-  }
+  now.thermal_throttled = read_thermal_throttled();
   return now;
 }
 

@@ -15,7 +15,7 @@
 
 namespace nameplate {
 
-// What the system counts in files.
+// What the system counts in files; nothing is unknown, not 0.
 struct SystemCounts {
   std::optional<double> steal_s;                  // time for which the hypervisor ran something else, summed over CPUs
   std::optional<std::int64_t> cgroup_throttled;   // periods in which the cgroup's quota was exhausted
@@ -48,6 +48,7 @@ class DisturbanceReader {
 
  private:
   SystemCounts read_files() const;
+  std::optional<std::int64_t> read_thermal_throttled() const;
   Disturbance with_usage() const;
 
   Now now_;

@@ -1,13 +1,17 @@
 #include "machine/machine.h"
 
+#include <sys/sysinfo.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <map>
 #include <sstream>
+#include <utility>
 
 #include "machine/container.h"
 #include "machine/cpu.h"
+#include "machine/cpuid.h"
 #include "machine/emulation.h"
 #include "machine/page_size.h"
 
@@ -23,13 +27,24 @@ std::string bracketed(const std::string& text) {
   return text.substr(open + 1, close - open - 1);
 }
 
+// Returns the memory that the kernel counts, where a sandbox hides /proc/meminfo; 0 for a recorded machine.
+std::int64_t counted_memory(const Root& root) {
+  struct sysinfo counts {};
+  if (!root.is_this_machine() || sysinfo(&counts) != 0) return 0;
+  return static_cast<std::int64_t>(counts.totalram) * counts.mem_unit;
+}
+
 Memory read_memory(const Root& root) {
   const std::string info = root.text("/proc/meminfo").value_or("");
-  const std::int64_t swap_bytes = kibibytes_field(info, "SwapTotal").value_or(0);
-  return {.total_bytes = kibibytes_field(info, "MemTotal").value_or(0),
-          .available_bytes = kibibytes_field(info, "MemAvailable").value_or(0),
+  const auto swap_bytes = kibibytes_field(info, "SwapTotal");
+  const auto swap_free_bytes = kibibytes_field(info, "SwapFree");
+  const auto total_bytes = kibibytes_field(info, "MemTotal");
+  return {.total_bytes = total_bytes ? *total_bytes : counted_memory(root),
+          .available_bytes = kibibytes_field(info, "MemAvailable"),
           .swap_bytes = swap_bytes,
-          .swap_used_bytes = swap_bytes - kibibytes_field(info, "SwapFree").value_or(swap_bytes),
+          .swap_used_bytes = swap_bytes && swap_free_bytes
+                                 ? std::optional(std::max<std::int64_t>(0, *swap_bytes - *swap_free_bytes))
+                                 : std::nullopt,
           .page_bytes = static_cast<std::int64_t>(page_bytes()),
           .transparent_huge_pages = bracketed(root.text("/sys/kernel/mm/transparent_hugepage/enabled").value_or("")),
           .modules = read_memory_modules(root)};
@@ -51,9 +66,23 @@ std::optional<std::string> read_product(const Root& root) {
   return vendor.value_or("") + " " + product.value_or("");
 }
 
+// Whether the CPU says that it runs a guest; nothing if it says neither. /proc/cpuinfo may be hidden, which CPUID is
+// not, and a recorded machine may lack CPUID.
+std::optional<bool> is_guest_by_cpu(const Root& root, const Cpu& cpu) {
+  constexpr std::uint32_t kFeatures = 1;
+  constexpr std::uint32_t kIsGuest = 1U << 31;
+  if (std::ranges::find(cpu.flags, "hypervisor") != cpu.flags.end()) return true;
+  if (const auto features = cpuid_of(root)(kFeatures, 0)) return (features->ecx & kIsGuest) != 0;
+  return cpu.architecture == "x86_64" && !cpu.flags.empty() ? std::optional(false) : std::nullopt;
+}
+
+struct Hypervisor {
+  std::optional<std::string> name;
+  bool is_known = true;
+};
+
 // The CPU reports that there is a hypervisor; the DMI or the paravirtual clock tells which one.
-std::optional<std::string> read_hypervisor(const Root& root, const Cpu& cpu,
-                                           const std::optional<std::string>& product) {
+Hypervisor read_hypervisor(const Root& root, const Cpu& cpu, const std::optional<std::string>& product) {
   static const std::array<std::pair<const char*, const char*>, 7> kByProduct = {{{"QEMU", "kvm"},
                                                                                  {"KVM", "kvm"},
                                                                                  {"Amazon EC2", "kvm"},
@@ -61,7 +90,7 @@ std::optional<std::string> read_hypervisor(const Root& root, const Cpu& cpu,
                                                                                  {"VMware", "vmware"},
                                                                                  {"VirtualBox", "virtualbox"},
                                                                                  {"Microsoft", "hyperv"}}};
-  const bool flagged = std::ranges::find(cpu.flags, "hypervisor") != cpu.flags.end();
+  const std::optional<bool> is_guest = is_guest_by_cpu(root, cpu);
   const auto product_says = [&product](const char* word) {
     return product && product->find(word) != std::string::npos;
   };
@@ -70,20 +99,21 @@ std::optional<std::string> read_hypervisor(const Root& root, const Cpu& cpu,
   const bool guest_by_product =
       product_says("KVM") || product_says("QEMU") || product_says("VMware") || product_says("Google Compute Engine") ||
       product_says("Microsoft Corporation Virtual") || (product_says("Amazon EC2") && !product_says(".metal"));
-  if (!flagged && !guest_by_product) return std::nullopt;
+  if (!is_guest.value_or(false) && !guest_by_product) return {.name = {}, .is_known = is_guest || product};
   for (const auto& [word, name] : kByProduct) {
-    if (product_says(word)) return name;
+    if (product_says(word)) return {.name = name};
   }
-  if (root.exists("/sys/hypervisor/type")) return root.text("/sys/hypervisor/type");
+  if (auto type = root.text("/sys/hypervisor/type")) return {.name = std::move(type)};
   const auto sources = root.text("/sys/devices/system/clocksource/clocksource0/available_clocksource");
-  if (sources && sources->find("kvm-clock") != std::string::npos) return "kvm";
-  if (sources && sources->find("hyperv") != std::string::npos) return "hyperv";
-  return "unknown";
+  if (sources && sources->find("kvm-clock") != std::string::npos) return {.name = "kvm"};
+  if (sources && sources->find("hyperv") != std::string::npos) return {.name = "hyperv"};
+  return {.name = "unknown"};
 }
 
-// Returns the names of the CPU's vulnerabilities with this status.
-std::vector<std::string> vulnerabilities(const Root& root, const std::string& word) {
+// Returns the names of the CPU's vulnerabilities with this status; nothing if the kernel lists none.
+std::optional<std::vector<std::string>> vulnerabilities(const Root& root, const std::string& word) {
   const std::string directory = "/sys/devices/system/cpu/vulnerabilities";
+  if (!root.exists(directory)) return std::nullopt;
   std::vector<std::string> result;
   for (const std::string& name : root.names(directory)) {
     const std::string status = root.text(directory + "/" + name).value_or("");
@@ -136,9 +166,9 @@ nlohmann::json json_of(const MemoryModules& modules) {
 
 nlohmann::json json_of(const Memory& memory) {
   return {{"total_bytes", memory.total_bytes},
-          {"available_bytes", memory.available_bytes},
-          {"swap_bytes", memory.swap_bytes},
-          {"swap_used_bytes", memory.swap_used_bytes},
+          {"available_bytes", or_null(memory.available_bytes)},
+          {"swap_bytes", or_null(memory.swap_bytes)},
+          {"swap_used_bytes", or_null(memory.swap_used_bytes)},
           {"page_bytes", memory.page_bytes},
           {"transparent_huge_pages", memory.transparent_huge_pages},
           {"modules_status", to_string(memory.modules.status)},
@@ -206,14 +236,16 @@ Machine read_machine(const Root& root) {
   machine.topology = read_topology(root);
   machine.limits = read_limits(root);
   machine.product = read_product(root);
-  machine.hypervisor = read_hypervisor(root, machine.cpu, machine.product);
+  Hypervisor hypervisor = read_hypervisor(root, machine.cpu, machine.product);
+  machine.hypervisor = std::move(hypervisor.name);
+  machine.is_hypervisor_known = hypervisor.is_known;
   machine.emulator = read_emulator(root, machine.cpu.architecture);
   machine.container = read_container(root);
   machine.blocked_calls = read_blocked_calls(root);
   machine.vulnerable_to = vulnerabilities(root, "Vulnerable");
   machine.mitigated = vulnerabilities(root, "Mitigation");
   machine.power = read_power(root);
-  machine.load_1min = root.real("/proc/loadavg").value_or(0);
+  machine.load_1min = root.real("/proc/loadavg");
   return machine;
 }
 
@@ -222,13 +254,14 @@ nlohmann::json to_json(const Machine& machine) {
           {"kernel", machine.kernel},
           {"distribution", machine.distribution},
           {"hypervisor", or_null(machine.hypervisor)},
+          {"is_hypervisor_known", machine.is_hypervisor_known},
           {"emulator", or_null(machine.emulator)},
           {"container", or_null(machine.container)},
           {"blocked_calls", machine.blocked_calls},
           {"product", or_null(machine.product)},
-          {"vulnerable_to", machine.vulnerable_to},
-          {"mitigated", machine.mitigated},
-          {"load_1min", machine.load_1min},
+          {"vulnerable_to", or_null(machine.vulnerable_to)},
+          {"mitigated", or_null(machine.mitigated)},
+          {"load_1min", or_null(machine.load_1min)},
           {"power", {{"on_battery", or_null(machine.power.on_battery)}, {"profile", or_null(machine.power.profile)}}},
           {"cpu", json_of(machine.cpu)},
           {"memory", json_of(machine.memory)},

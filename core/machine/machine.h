@@ -36,11 +36,11 @@ struct Cpu {
 
 struct Memory {
   std::int64_t total_bytes = 0;
-  std::int64_t available_bytes = 0;
-  std::int64_t swap_bytes = 0;
-  std::int64_t swap_used_bytes = 0;
+  std::optional<std::int64_t> available_bytes;
+  std::optional<std::int64_t> swap_bytes;
+  std::optional<std::int64_t> swap_used_bytes;
   std::int64_t page_bytes = 0;
-  std::string transparent_huge_pages;  // always, madvise or never
+  std::string transparent_huge_pages;  // always, madvise or never; empty if unknown
   MemoryModules modules;
 };
 
@@ -48,14 +48,15 @@ struct Machine {
   std::string hostname;
   std::string kernel;
   std::string distribution;
-  std::optional<std::string> hypervisor;   // kvm, vmware, …; nothing if no hypervisor is detected
-  std::optional<std::string> emulator;     // what emulates the CPU; nothing if a CPU runs this program
-  std::optional<std::string> container;    // docker, podman, …; nothing if no container is detected
-  std::vector<std::string> blocked_calls;  // system calls that probes use and this process may not make
-  std::optional<std::string> product;      // vendor and product name from the DMI
-  std::vector<std::string> vulnerable_to;  // CPU vulnerabilities without a mitigation
-  std::vector<std::string> mitigated;      // vulnerabilities whose mitigation costs time
-  double load_1min = 0;
+  std::optional<std::string> hypervisor;                  // kvm, vmware, …; nothing if no hypervisor is detected
+  bool is_hypervisor_known = true;                        // whether the system shows if there is one
+  std::optional<std::string> emulator;                    // what emulates the CPU; nothing if a CPU runs this program
+  std::optional<std::string> container;                   // docker, podman, …; nothing if no container is detected
+  std::vector<std::string> blocked_calls;                 // system calls that probes use and this process may not make
+  std::optional<std::string> product;                     // vendor and product name from the DMI
+  std::optional<std::vector<std::string>> vulnerable_to;  // CPU vulnerabilities without a mitigation
+  std::optional<std::vector<std::string>> mitigated;      // vulnerabilities whose mitigation costs time
+  std::optional<double> load_1min;
   Power power;
   Cpu cpu;
   Memory memory;

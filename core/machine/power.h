@@ -9,7 +9,8 @@
 namespace nameplate {
 
 struct Power {
-  std::optional<bool> on_battery;      // nothing if no supply is shown, as in most servers and guests
+  std::optional<bool>
+      on_battery;  // nothing if no supply is shown, as in most servers and guests, or its state is unknown
   std::optional<std::string> profile;  // ACPI's platform profile: low-power, balanced, performance
 };
 

@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <random>
 
 #include "disk/file_keeper.h"
@@ -282,10 +283,11 @@ void Session::print_screen() const {
                     rounds_ == 1 ? "" : "s", elapsed_s(), stop_requested_ ? ", interrupted" : ""));
   for (const std::string& line : value_lines(plan_.lines, values_)) print(line + "\n");
   print_complaints();
-  const double busy = machine_.load_1min / static_cast<double>(machine_.topology.allowed.cpus.size());
-  if (busy > kBusy) {
-    print(fmt::format("\n! other programs were running before (load {:.1f}): values may be worse than usual\n",
-                      machine_.load_1min));
+  const std::optional<double> load = machine_.load_1min;
+  if (!load) {
+    print("\n! whether other programs were running is unknown: /proc/loadavg cannot be read\n");
+  } else if (*load / static_cast<double>(machine_.topology.allowed.cpus.size()) > kBusy) {
+    print(fmt::format("\n! other programs were running before (load {:.1f}): values may be worse than usual\n", *load));
   }
   print(fmt::format("\nmedian of the rounds' medians, and the lowest to the highest of them\n{}\n",
                     is_terminal_ ? "records are not written to a terminal: nameplate-core quick > FILE.jsonl"

@@ -91,6 +91,11 @@ std::vector<std::string> lines_below(const OrderedJson& line, const Candidate& s
   return result;
 }
 
+std::string hypervisor_words(const Machine& machine) {
+  if (machine.hypervisor) return ", " + *machine.hypervisor + " guest";
+  return machine.is_hypervisor_known ? "" : ", hypervisor unknown";
+}
+
 }  // namespace
 
 std::string brief(const std::vector<std::optional<double>>& numbers, const std::string& unit) {
@@ -108,11 +113,11 @@ std::string brief(const std::vector<std::optional<double>>& numbers, const std::
 std::string machine_line(const Machine& machine) {
   constexpr double kGibibyte = 1 << 30;
   const std::string& model = machine.cpu.model.empty() ? machine.cpu.architecture : machine.cpu.model;
-  return fmt::format(
-      "{} · {}, {} core{}, {:.1f} GiB{}{}{}", machine.hostname, model, machine.topology.cores,
-      machine.topology.cores == 1 ? "" : "s", static_cast<double>(machine.memory.total_bytes) / kGibibyte,
-      machine.hypervisor ? ", " + *machine.hypervisor + " guest" : "",
-      machine.container ? ", " + *machine.container + " container" : "", machine.emulator ? ", emulated" : "");
+  return fmt::format("{} · {}, {} core{}, {:.1f} GiB{}{}{}", machine.hostname, model, machine.topology.cores,
+                     machine.topology.cores == 1 ? "" : "s",
+                     static_cast<double>(machine.memory.total_bytes) / kGibibyte, hypervisor_words(machine),
+                     machine.container ? ", " + *machine.container + " container" : "",
+                     machine.emulator ? ", emulated" : "");
 }
 
 std::vector<std::string> value_lines(const OrderedJson& lines, const Values& values) {

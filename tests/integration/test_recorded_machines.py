@@ -3,6 +3,7 @@
 import json
 import re
 import resource
+import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -511,3 +512,46 @@ def test_an_instance_type_is_recognised_and_other_machines_are_none(name: str, d
     machine = msgspec.convert(describe(name), MachineRecord)
     words = "aws m7a.large (from the DMI)" if name == "cloud-guest" else "no type of the catalogue"
     assert machine_type(machine, shipped_catalogue()).words == words
+
+
+def change(root: Path, path: str, content: str) -> None:
+    target = root / path
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(content, encoding="utf-8")
+
+
+class TestMachineThatHidesFiles:
+    """What the system does not tell is unknown, and not 0, none or bare metal."""
+
+    @staticmethod
+    def without(name: str, core: Path, root: Path, *paths: str) -> Machine:
+        recorded_machine.unpack(name, root)
+        for path in paths:
+            target = root / path
+            shutil.rmtree(target) if target.is_dir() else target.unlink()
+        return described(core, root)
+
+    def test_its_hypervisor(self, core_path: Path, tmp_path: Path) -> None:
+        (tmp_path / "x86").mkdir()
+        x86 = self.without("this-vm", core_path, tmp_path / "x86", "proc/cpuinfo", "recorded/cpuid")
+        assert (x86["hypervisor"], x86["is_hypervisor_known"]) == (None, False)
+        (tmp_path / "arm").mkdir()
+        arm = self.without("arm-server", core_path, tmp_path / "arm", "sys/class/dmi")
+        assert (arm["hypervisor"], arm["is_hypervisor_known"]) == (None, False)
+
+    def test_cpuid_tells_what_a_hidden_cpuinfo_does_not(self, core_path: Path, tmp_path: Path) -> None:
+        recorded_machine.unpack("this-vm", tmp_path)
+        (tmp_path / "proc/cpuinfo").unlink()
+        for ecx, expected in (("80000000", ("kvm", True)), ("00000000", (None, True))):
+            cpuid = f"0x00000001 0x00: eax=0x00000000 ebx=0x00000000 ecx=0x{ecx} edx=0x00000000\n"
+            change(tmp_path, "recorded/cpuid", cpuid)
+            machine = described(core_path, tmp_path)
+            assert (machine["hypervisor"], machine["is_hypervisor_known"]) == expected
+
+    def test_its_memory_load_and_vulnerabilities(self, core_path: Path, tmp_path: Path) -> None:
+        hidden = ("proc/meminfo", "proc/loadavg", "sys/devices/system/cpu/vulnerabilities", "sys/kernel/mm")
+        machine = self.without("this-vm", core_path, tmp_path, *hidden)
+        memory = machine["memory"]
+        assert [memory[key] for key in ("available_bytes", "swap_bytes", "swap_used_bytes")] == [None, None, None]
+        assert memory["transparent_huge_pages"] == ""
+        assert [machine[key] for key in ("load_1min", "vulnerable_to", "mitigated")] == [None, None, None]

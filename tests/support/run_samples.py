@@ -37,7 +37,7 @@ def sample(
     return Sample(
         round=round_number, id=identity, index=index, start_s=0.01 * index, elapsed_s=0.01, repetitions=1,
         work=Work(0, flops, 0), counters={"cpu_user_s": 0.01, "cpu_system_s": 0.0, "burst_s": 1e-5},
-        disturbed={"involuntary_switches": 0, "burst_s": 1e-5, **(disturbed or {})},
+        disturbed={"involuntary_switches": 0, "steal_s": 0.0, "burst_s": 1e-5, **(disturbed or {})},
     )  # fmt: skip
 
 

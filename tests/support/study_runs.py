@@ -104,7 +104,8 @@ def _typed(kind: str, default: str) -> Value:
 def _sample(identity: str, index: int, work: tuple[Work, float]) -> Sample:
     return Sample(
         round=1, id=identity, index=index, start_s=index * work[1], elapsed_s=work[1], repetitions=1, work=work[0],
-        counters=COUNTERS, disturbed={"involuntary_switches": 0.0, "burst_s": 1e-5}, histogram=Histogram([100], [1]),
+        counters=COUNTERS, disturbed={"involuntary_switches": 0.0, "steal_s": 0.0, "burst_s": 1e-5},
+        histogram=Histogram([100], [1]),
     )  # fmt: skip
 
 

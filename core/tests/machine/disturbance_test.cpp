@@ -71,6 +71,22 @@ TEST_F(FakeRoot, WithoutTheFilesNothingIsKnownOfADisturbance) {
   EXPECT_FALSE(now.system.thermal_throttled);
 }
 
+TEST_F(FakeRoot, StealIsUnknownIfTheFileCountsNothing) {
+  put("/proc/stat", "cpu  0 0 0 0 0 0 0 0 0 0\ncpu0 0 0 0 0 0 0 0 0 0 0\nintr 0\n");
+  EXPECT_FALSE(DisturbanceReader(root(), {}).read().system.steal_s);
+  put("/proc/stat", "cpu  1 0 0 0 0 0 0 0 0 0\n");
+  EXPECT_EQ(DisturbanceReader(root(), {}).read().system.steal_s, 0);
+}
+
+TEST_F(FakeRoot, ThermalThrottlingIsUnknownWhileOneCpuDoesNotTell) {
+  put(kThrottles, "7\n");
+  put("/sys/devices/system/cpu/cpu1/thermal_throttle/core_throttle_count", "5\n");
+  DisturbanceReader reader(root(), {});
+  EXPECT_EQ(reader.read().system.thermal_throttled, 12);
+  std::filesystem::remove(path(kThrottles));
+  EXPECT_FALSE(reader.read().system.thermal_throttled);
+}
+
 TEST_F(FakeRoot, StealIsUnknownOfAnOldKernelThatDoesNotCountIt) {
   put("/proc/stat", "cpu  1 2 3 4 5 6 7\n");
   EXPECT_FALSE(DisturbanceReader(root(), {}).read().system.steal_s);

@@ -46,6 +46,17 @@ TEST_F(PowerTest, ADischargingBatteryMeansBatteryPower) {
   EXPECT_EQ(read().on_battery, false);
 }
 
+TEST_F(PowerTest, AStateThatTheHardwareDoesNotTellIsUnknown) {
+  supply("AC", {{"type", "Mains"}});
+  EXPECT_EQ(read().on_battery, std::nullopt);
+  supply("BAT0", {{"type", "Battery"}, {"status", "Unknown"}});
+  EXPECT_EQ(read().on_battery, std::nullopt);
+  supply("BAT1", {{"type", "Battery"}});
+  EXPECT_EQ(read().on_battery, std::nullopt);
+  supply("BAT1", {{"type", "Battery"}, {"status", "Discharging"}});
+  EXPECT_EQ(read().on_battery, true);
+}
+
 TEST_F(PowerTest, TheBatteryOfAMouseIsIgnored) {
   supply("hidpp_battery_0", {{"type", "Battery"}, {"scope", "Device"}, {"status", "Discharging"}});
   EXPECT_EQ(read().on_battery, std::nullopt);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
@@ -193,7 +194,12 @@ def _checked(report: Report, expectation: Expectation, run: Path) -> Checked:
 
 def _refuse_if_busy(machine: Machine) -> None:
     busiest = busiest_cpu(machine.topology.allowed_cpus, _LOOK_S)
-    if busiest is not None and busiest[1] > _BUSY:
+    if busiest is None:
+        print(
+            "nameplate: whether this machine is busy is unknown: /proc/stat is not readable here, or counts nothing",
+            file=sys.stderr,
+        )
+    elif busiest[1] > _BUSY:
         raise CoreError(
             f"this machine is busy: CPU {busiest[0]} was busy for {busiest[1] * 100:.0f} % of half a second; "
             "wait, or add --even-if-busy"

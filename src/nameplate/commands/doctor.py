@@ -24,7 +24,7 @@ from nameplate.report.comparability import LoadedClock, clock_under_load, condit
 from nameplate.report.terminal.doctor import print_comparability, print_fitness
 from nameplate.results.fitness import (
     Finding,
-    Grade,
+    KnownGrade,
     Part,
     busy_shares,
     judge_machine,
@@ -32,6 +32,7 @@ from nameplate.results.fitness import (
     judge_spins,
     judge_steal,
     overall,
+    rank,
 )
 from nameplate.statistics.capability import capability
 from nameplate.statistics.stats import median
@@ -42,14 +43,14 @@ _TOO_POOR, _NOT_COMPARABLE = 1, 5
 
 def command(
     *,
-    at_least: Annotated[Grade | None, Parameter(show_default=False)] = None,
+    at_least: Annotated[KnownGrade | None, Parameter(show_default=False)] = None,
     against: Annotated[Path | None, Parameter(show_default=False)] = None,
     json: bool = False,
 ) -> int:
     """Check whether this machine is fit to measure on, and which optional parts are missing.
 
-    The grade, A to F, is that of the worst finding. Each finding is shown with its cost and its remedy. Nothing is
-    changed.
+    The grade, A to F, is that of the worst finding; "?", between C and D, means that the system does not tell. Each
+    finding is shown with its cost and its remedy. Nothing is changed.
 
     Parameters
     ----------
@@ -76,8 +77,7 @@ def command(
         print_fitness(grade, findings, parts)
         if compared:
             print_comparability(compared, str(against))
-    # The letters are in the order of the grades.
-    if at_least is not None and grade > at_least:
+    if at_least is not None and rank(grade) > rank(at_least):
         return _TOO_POOR
     return 0 if all(condition.is_met for condition in compared) else _NOT_COMPARABLE
 
@@ -132,13 +132,15 @@ def _measure(headers: list[Header]) -> list[Finding]:
     topology = headers[0].machine.topology
     return [
         judge_spins([sample.elapsed_s / sample.repetitions for sample in samples]),
-        judge_steal(
-            sum(sample.disturbed.get("steal_s", 0.0) for sample in samples),
-            sum(sample.elapsed_s for sample in samples),
-            topology.threads,
-        ),
+        judge_steal(_steal_s(samples) if busy else None, sum(sample.elapsed_s for sample in samples), topology.threads),
         judge_others(busy, topology.threads > topology.cores),
     ]
+
+
+def _steal_s(samples: list[Sample]) -> float | None:
+    """Return the stolen time of all samples in seconds; None if it is unknown for one of them."""
+    stolen_s = [sample.disturbed.get("steal_s") for sample in samples]
+    return None if None in stolen_s else sum(filter(None, stolen_s))
 
 
 def _mpi() -> list[Part]:

@@ -47,7 +47,7 @@ def _facts(found: Machine) -> list[tuple[str, str]]:
         ("system", f"{found.distribution}, Linux {found.kernel}"),
         ("runs on", platform_words(found) or "bare metal (no hypervisor detected)"),
         ("product", found.product or "unknown"),
-        ("CPU", f"{cpu.model} ({cpu.architecture})"),
+        ("CPU", f"{cpu.model or 'unknown model'} ({cpu.architecture})"),
         ("cores", f"{count(topology.packages, 'package')}, {topology.cores} cores, {topology.threads} threads"),
         ("allowed", f"{topology.allowed_cores} cores; {found.default_threads} workers by default"),
         ("clock", _clock(cpu)),
@@ -79,4 +79,6 @@ def _limits(limits: GroupLimits) -> str:
         left_bytes = limits.memory_available_bytes
         left = "" if left_bytes is None else f" ({left_bytes / 2**30:.1f} GiB left)"
         parts.append(f"{limits.memory_bytes / 2**30:.1f} GiB{left}")
+    if limits.are_visible is False:
+        parts.append("others are not visible" if parts else "limits are not visible")
     return ", ".join(parts) or "no limit"

@@ -67,7 +67,7 @@ def _text_of(look: Callable[[Machine], object], machine: Machine) -> str | None:
 
 
 _MACHINE_SETTINGS: dict[str, Callable[[Machine], object]] = {
-    "CPU": lambda m: m.cpu.model,
+    "CPU": lambda m: m.cpu.model or None,
     # Not the clock that /proc/cpuinfo lists: outside of guests, it is the clock at that moment.
     "base clock": lambda m: m.cpu.base_frequency_hz and f"{m.cpu.base_frequency_hz / 1e9:.1f} GHz",
     "governor": lambda m: m.cpu.governor,
@@ -76,19 +76,19 @@ _MACHINE_SETTINGS: dict[str, Callable[[Machine], object]] = {
     "cores": lambda m: m.topology.cores,
     "CPUs allowed": lambda m: m.topology.allowed_cpus,
     "CPU quota": lambda m: m.limits.cpus or "none",
-    "memory": lambda m: f"{m.memory.total_bytes / 2**30:.1f} GiB",
+    "memory": lambda m: f"{m.memory.total_bytes / 2**30:.1f} GiB" if m.memory.total_bytes else None,
     "memory limit": lambda m: size_text(m.limits.memory_bytes) if m.limits.memory_bytes else "none",
     "page size": lambda m: size_text(m.memory.page_bytes),
-    "huge pages": lambda m: m.memory.transparent_huge_pages,
+    "huge pages": lambda m: m.memory.transparent_huge_pages or None,
     "NUMA nodes": lambda m: len(m.topology.numa_nodes),
     "vulnerable to": lambda m: m.vulnerable_to,
     "mitigations": lambda m: m.mitigated,
     "on battery": lambda m: m.power and m.power.on_battery,
     "power profile": lambda m: m.power and m.power.profile,
-    "hypervisor": lambda m: m.hypervisor or "none",
+    "hypervisor": lambda m: m.hypervisor or ("none" if m.is_hypervisor_known else None),
     "emulated by": lambda m: m.emulator or "none",
     "container": lambda m: m.container or "none",
     "blocked calls": lambda m: m.blocked_calls,
-    "kernel": lambda m: m.kernel,
-    "distribution": lambda m: m.distribution,
+    "kernel": lambda m: m.kernel or None,
+    "distribution": lambda m: m.distribution or None,
 }

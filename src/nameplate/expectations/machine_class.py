@@ -16,7 +16,7 @@ class MachineClass(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
     ``cpu`` is the model's name, or the architecture if it has none. ``cores`` is the number of physical cores that a
     run may use. ``memory_gib`` is the installed memory as in ``installed_gib``. ``product`` is that of the DMI, "" if
-    unknown, and ``hypervisor`` such as "kvm", "" if there is none.
+    unknown, and ``hypervisor`` such as "kvm", "" if none is known.
     """
 
     cpu: Annotated[str, msgspec.Meta(min_length=1, max_length=256)]

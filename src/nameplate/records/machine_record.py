@@ -67,20 +67,20 @@ class Module(msgspec.Struct, frozen=True, kw_only=True):
 class Memory(msgspec.Struct, frozen=True, kw_only=True):
     """The main memory, its swap space and its modules when the machine was read.
 
-    ``total_bytes`` is MemTotal and ``available_bytes`` MemAvailable of /proc/meminfo. ``swap_bytes`` is the size of the
-    swap space, of which ``swap_used_bytes`` were used. ``page_bytes`` is the size of the kernel's ordinary page; the
-    versions of nameplate-core that did not read it ran on x86-64 only, where it is 4 KiB. ``transparent_huge_pages`` is
-    ``always``, ``madvise``, ``never``, or empty if unknown. ``modules`` has one entry per slot, also for an empty one.
-    ``modules_status`` is ``read``, or why ``modules`` is None: ``no_table`` (no DMI table, as in most guests),
-    ``no_permission`` (only root may read it) or ``damaged``; None means that the version of nameplate-core did not read
-    it. With ``read``, the constructor requires ``modules``.
+    ``total_bytes`` is MemTotal, 0 if unknown, and ``available_bytes`` MemAvailable of /proc/meminfo. ``swap_bytes`` is
+    the size of the swap space, of which ``swap_used_bytes`` were used. These are None if unknown. ``page_bytes`` is the
+    size of the kernel's ordinary page; the versions of nameplate-core that did not read it ran on x86-64 only, where it
+    is 4 KiB. ``transparent_huge_pages`` is ``always``, ``madvise``, ``never``, or empty if unknown. ``modules`` has one
+    entry per slot, also for an empty one. ``modules_status`` is ``read``, or why ``modules`` is None: ``no_table`` (no
+    DMI table, as in most guests), ``no_permission`` (only root may read it) or ``damaged``; None means that the version
+    of nameplate-core did not read it. With ``read``, the constructor requires ``modules``.
     """
 
     total_bytes: Count
     transparent_huge_pages: str
-    available_bytes: Count = 0
-    swap_bytes: Count = 0
-    swap_used_bytes: Count = 0
+    available_bytes: Count | None = None
+    swap_bytes: Count | None = None
+    swap_used_bytes: Count | None = None
     page_bytes: Count = 4096
     modules_status: str | None = None
     modules: list[Module] | None = None
@@ -236,21 +236,22 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     """A machine, or the leading node of a job, as it was before anything was measured.
 
     ``kernel`` is its release, ``distribution`` the name in /etc/os-release, empty if unknown. ``hypervisor`` is such as
-    ``kvm``, None if none is detected. ``emulator`` is what emulates the processor, such as ``QEMU (TCG)`` or ``a
-    program on x86_64``, None if a processor runs the program. ``container`` is such as ``docker``, None if none is
-    detected. ``blocked_calls`` are the system calls that probes use and that the process may not make. ``product`` is
-    the vendor and the product name of the DMI, None if unknown.
-    ``load_1min`` is the load average of the last minute. ``default_threads`` is the default number of workers: the
-    physical cores that affinity and CPU quota allow. ``limits`` are those of the control group. ``vulnerable_to`` and
-    ``mitigated`` name the vulnerabilities of the processor without and with a mitigation, as in
-    /sys/devices/system/cpu/vulnerabilities. ``job`` is None without MPI. ``load_1min`` and ``power`` are None in
-    records of versions that did not read them.
+    ``kvm``, None if none is detected; unless ``is_hypervisor_known``, the system does not tell whether there is one.
+    ``emulator`` is what emulates the processor, such as ``QEMU (TCG)`` or ``a program on x86_64``, None if a processor
+    runs the program. ``container`` is such as ``docker``, None if none is detected. ``blocked_calls`` are the system
+    calls that probes use and that the process may not make. ``product`` is the vendor and the product name of the DMI,
+    None if unknown. ``load_1min`` is the load average of the last minute. ``default_threads`` is the default number of
+    workers: the physical cores that affinity and CPU quota allow. ``limits`` are those of the control group.
+    ``vulnerable_to`` and ``mitigated`` name the vulnerabilities of the processor without and with a mitigation, as in
+    /sys/devices/system/cpu/vulnerabilities, None if unknown. ``job`` is None without MPI. ``load_1min`` is None if
+    unknown, and ``power`` in records of versions that did not read it.
     """
 
     hostname: Name
     kernel: str
     distribution: str
     hypervisor: str | None
+    is_hypervisor_known: bool = True
     emulator: str | None = None
     container: str | None = None
     blocked_calls: list[str] = []
@@ -261,8 +262,8 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     memory: Memory
     topology: Topology
     limits: GroupLimits
-    vulnerable_to: list[str] = []
-    mitigated: list[str] = []
+    vulnerable_to: list[str] | None = None
+    mitigated: list[str] | None = None
     power: Power | None = None
     job: Job | None = None
 

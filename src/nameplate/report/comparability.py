@@ -17,7 +17,7 @@ from nameplate.results.fitness import Finding, overall
 MAX_CLOCK_CHANGE = 0.03
 # What of the machine must be the same. Other settings may be what one wants to compare.
 _SAME = ("CPU", "cores", "SMT", "CPUs allowed", "CPU quota", "hypervisor", "emulated by")
-_UNFIT = "DF"
+_UNFIT = "?DF"
 
 
 class Condition(msgspec.Struct, frozen=True):

@@ -1,7 +1,8 @@
 """Judge whether a machine is fit to measure on. Pure functions.
 
 A grade says by how much values may be off, or vary from run to run: A not at all, B by one or two percent, C by several
-percent, D by ten percent or more; with F they mean little. The overall grade is that of the worst finding.
+percent, D by ten percent or more; with F they mean little. "?" means that the system does not tell. The overall grade
+is that of the worst finding, where "?" is between C and D: what is unknown may cost several percent.
 """
 
 from __future__ import annotations
@@ -14,7 +15,10 @@ from nameplate.records.machine_record import Machine
 from nameplate.statistics.stats import median, percentile
 from nameplate.units import percent_text
 
-Grade = Literal["A", "B", "C", "D", "F"]
+KnownGrade = Literal["A", "B", "C", "D", "F"]
+Grade = Literal[KnownGrade, "?"]
+
+_FROM_BEST = "ABC?DF"
 
 # A machine is quiet if it has no steal, and the times of a control loop vary by less than this.
 QUIET_SPREAD = 0.01
@@ -29,9 +33,9 @@ _LARGE_BOOST = 1.1
 class Finding:
     """The grade of one aspect of the machine.
 
-    ``grade`` is from "A", the best, to "F" (the module says what they mean). ``what`` names the aspect, such as "steal"
-    or "governor". ``state`` describes it in words, ``cost`` says how it affects measurements, and ``advice`` is the
-    remedy. Cost and advice are empty if there is nothing to report; a finding of grade "A" may have them.
+    ``grade`` is from "A", the best, to "F", or "?" (the module says what they mean). ``what`` names the aspect, such as
+    "steal" or "governor". ``state`` describes it in words, ``cost`` says how it affects measurements, and ``advice`` is
+    the remedy. Cost and advice are empty if there is nothing to report; a finding of grade "A" may have them.
     """
 
     grade: Grade
@@ -64,9 +68,14 @@ def judge_machine(machine: Machine) -> list[Finding]:
     return [judge(machine) for judge in _JUDGES]
 
 
+def rank(grade: Grade) -> int:
+    """Return the place of a grade in the order from the best to the worst, from 0; "?" is between C and D."""
+    return _FROM_BEST.index(grade)
+
+
 def overall(findings: Sequence[Finding]) -> Grade:
     """Return the worst grade of the findings; "A" if there are none."""
-    return max((finding.grade for finding in findings), default="A")
+    return max((finding.grade for finding in findings), key=rank, default="A")
 
 
 def judge_spins(burst_s: Sequence[float]) -> Finding:
@@ -85,14 +94,18 @@ def judge_spins(burst_s: Sequence[float]) -> Finding:
                    "stop other programs, fix the clock, or measure more rounds")  # fmt: skip
 
 
-def judge_steal(steal_s: float, elapsed_s: float, cpus: int) -> Finding:
+def judge_steal(steal_s: float | None, elapsed_s: float, cpus: int) -> Finding:
     """Judge the time that the hypervisor gave to other guests; the finding is named "steal".
 
     ``steal_s`` is the time in seconds that was stolen from all ``cpus`` (at least 1) CPUs together within ``elapsed_s``
-    seconds, which the texts always call one second. The grade depends on the share of their CPU time: A for 0, B above
-    0, C from 5 %, D from 20 % and F from 50 %. If ``elapsed_s`` is 0, the grade is A.
+    seconds, which the texts always call one second; None if the system does not count it. The grade depends on the
+    share of their CPU time: A for 0, B above 0, C from 5 %, D from 20 % and F from 50 %. It is "?" for None and for an
+    ``elapsed_s`` of 0.
     """
-    taken = steal_s / (elapsed_s * cpus) if elapsed_s else 0.0
+    if steal_s is None or not elapsed_s:
+        return _unknown("steal", _NO_COUNTS, "other guests may take CPU time unseen",
+                        "repeat the measurement at another time and compare")  # fmt: skip
+    taken = steal_s / (elapsed_s * cpus)
     if taken == 0:
         return Finding("A", "steal", "no CPU time was stolen in one second")
     return Finding(
@@ -106,9 +119,12 @@ def judge_others(busy: Mapping[int, float], has_smt: bool) -> Finding:
 
     ``busy`` has the share of time, 0 to 1, in which each CPU was busy, by its number (see ``busy_shares``). The highest
     share is ignored, since it belongs to the measuring CPU. The grade depends on the second highest: A below 1 %, B
-    from 1 %, C from 5 %, D from 20 % and F from 50 %. It is A if ``busy`` has fewer than two CPUs. ``has_smt`` adds to
-    the cost that a core is shared with an SMT sibling.
+    from 1 %, C from 5 %, D from 20 % and F from 50 %. It is A if ``busy`` has one CPU only, and "?" if it has none.
+    ``has_smt`` adds to the cost that a core is shared with an SMT sibling.
     """
+    if not busy:
+        return _unknown("other work", _NO_COUNTS, "other programs may run unseen",
+                        "look for other programs with top, or measure where /proc/stat can be read")  # fmt: skip
     others = sorted(busy.values())[:-1]
     share = sum(others) / len(others) if others else 0.0
     busiest = max(others, default=0.0)
@@ -124,14 +140,16 @@ def busy_shares(before: str, after: str) -> dict[int, float]:
     """Return the share of time, 0 to 1, in which each CPU was busy between two readings of /proc/stat, by its number.
 
     ``before`` and ``after`` are the text of the file (proc(5)), of which the lines ``cpuN`` are read. A CPU that waits
-    for disks counts as idle, and stolen time as busy. A CPU that is missing in one of the readings is left out, and a
-    CPU without clock ticks between them has the share 0. The result is empty if a text has no such line.
+    for disks counts as idle, and stolen time as busy. A CPU that is missing in one of the readings, or without clock
+    ticks between them, is left out: its share is unknown. The result is empty if that is so for all, as where a sandbox
+    shows a file of zeros.
     """
     first, second = _times(before), _times(after)
     shares = {}
     for cpu in first.keys() & second.keys():
         idle, whole = (second[cpu][i] - first[cpu][i] for i in (0, 1))
-        shares[cpu] = 1 - idle / whole if whole > 0 else 0.0
+        if whole > 0:
+            shares[cpu] = 1 - idle / whole
     return shares
 
 
@@ -140,10 +158,14 @@ def _times(text: str) -> dict[int, tuple[int, int]]:
     times = {}
     for line in text.splitlines():
         name, _, numbers = line.partition(" ")
-        if name.startswith("cpu") and name[3:].isdigit():
-            ticks = [int(number) for number in numbers.split()]
-            times[int(name[3:])] = (ticks[3] + ticks[4], sum(ticks[:8]))
+        if name.startswith("cpu") and name[3:].isdecimal():
+            ticks = [int(number) for number in numbers.split() if number.isdecimal()]
+            times[int(name[3:])] = (sum(ticks[3:5]), sum(ticks[:8]))
     return times
+
+
+def _unknown(what: str, why: str, cost: str, advice: str) -> Finding:
+    return Finding("?", what, f"unknown: {why}", cost, advice)
 
 
 def _graded(share: float, steps: Sequence[tuple[float, Grade]]) -> Grade:
@@ -156,6 +178,10 @@ def _guest(machine: Machine) -> Finding:
             "F", "virtualisation", f"the processor is emulated by {machine.emulator}",
             "every value is that of the emulator, and is not rated", "measure on a processor of this architecture",
         )  # fmt: skip
+    if not machine.is_hypervisor_known:
+        return _unknown("virtualisation", "neither the processor nor the firmware tells whether there is a hypervisor",
+                        "other guests may compete unseen", "measure where /proc/cpuinfo or /sys/class/dmi can be read",
+                        )  # fmt: skip
     if machine.hypervisor is None:
         return Finding("A", "virtualisation", "no hypervisor detected")
     return Finding(
@@ -177,11 +203,14 @@ def _container(machine: Machine) -> Finding:
 
 
 def _hidden_caches(machine: Machine) -> Finding:
+    if not machine.is_hypervisor_known:
+        return _unknown("caches", "sizes may be those that a hypervisor lists",
+                        "the share of a cache may refer to a wrong size", _MEASURE_CACHES)  # fmt: skip
     if machine.hypervisor is None:
         return Finding("A", "caches", "sizes listed by the system")
     return Finding(
         "B", "caches", "sizes listed by the hypervisor may be wrong, and other guests share the last level",
-        "the share of a cache may refer to a wrong size", "measure the sizes: nameplate run cpu_workset",
+        "the share of a cache may refer to a wrong size", _MEASURE_CACHES,
     )  # fmt: skip
 
 
@@ -198,8 +227,11 @@ def _governor(machine: Machine) -> Finding:
 
 def _turbo(machine: Machine) -> Finding:
     cpu = machine.cpu
+    if cpu.turbo is None:
+        return Finding("B", "turbo", "unknown", "the clock may depend on the number of active cores",
+                       "measure the clock: nameplate run cpu_clock")  # fmt: skip
     if not cpu.turbo:
-        return Finding("A", "turbo", "unknown" if cpu.turbo is None else "off")
+        return Finding("A", "turbo", "off")
     base_hz, top_hz = cpu.base_frequency_hz, cpu.maximum_frequency_hz
     boost = top_hz / base_hz if base_hz and top_hz else 0.0
     state = f"on, up to {boost:.2f} times the base clock" if boost else "on"
@@ -220,13 +252,21 @@ def _huge_pages(machine: Machine) -> Finding:
     pages = machine.memory.transparent_huge_pages
     if pages in ("always", "madvise"):
         return Finding("A", "huge pages", pages)
-    return Finding("C", "huge pages", pages or "not supported",
+    if not pages:
+        return _unknown("huge pages", "the system does not show whether it has them",
+                        "large arrays may suffer TLB misses",
+                        "measure it: nameplate run memory_latency pages=small,huge")  # fmt: skip
+    return Finding("C", "huge pages", pages,
                    "large arrays suffer TLB misses: nameplate run memory_latency pages=small,huge",
                    "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled")  # fmt: skip
 
 
 def _mitigations(machine: Machine) -> Finding:
     mitigated = machine.mitigated
+    if mitigated is None:
+        return _unknown("mitigations", "the system lists no vulnerabilities",
+                        "system calls may be slower, which matters for small blocks and messages",
+                        "compare only with runs of the same kernel")  # fmt: skip
     if not mitigated:
         return Finding("A", "mitigations", "none active")
     return Finding("A", "mitigations", f"against {', '.join(mitigated)}",
@@ -255,6 +295,9 @@ def _limits(machine: Machine) -> Finding:
 def _swap(machine: Machine) -> Finding:
     memory = machine.memory
     used = memory.swap_used_bytes
+    if used is None:
+        return _unknown("swap", "the system does not show its swap space", "accesses to swapped memory stall",
+                        "measure where /proc/meminfo can be read")  # fmt: skip
     if used == 0:
         return Finding("A", "swap", "nothing is swapped out" if memory.swap_bytes else "no swap")
     return Finding("B", "swap", f"{used / 2**20:.0f} MiB are swapped out",
@@ -271,6 +314,9 @@ def _power(machine: Machine) -> Finding:
                        "echo performance > /sys/firmware/acpi/platform_profile")  # fmt: skip
     return Finding("A", "power", f"profile {profile}" if profile else "no limit reported")
 
+
+_NO_COUNTS = "/proc/stat is not readable here, or counts nothing"
+_MEASURE_CACHES = "measure the sizes: nameplate run cpu_workset"
 
 # What cannot be measured where a system call is blocked.
 _LOST_WITH = {

@@ -640,6 +640,15 @@ def _notes_of_budget(file: RunFile) -> list[str]:
     ]
 
 
+def _notes_of_unknowns(file: RunFile) -> list[str]:
+    """Return notes on what the system did not tell, so that nothing in the run shows it."""
+    samples = [sample for measurement in file.measurements for sample in measurement.samples]
+    notes = []
+    if file.headers and samples and not any("steal_s" in sample.disturbed for sample in samples):
+        notes.append("steal is unknown: this system does not count it, so samples that it disturbed are not marked")
+    return notes
+
+
 def _notes_of_nodes(file: RunFile) -> list[str]:
     """Return notes on values measured per node, and on nodes that could not be measured."""
     if not file.run.per_node or not file.headers:
@@ -673,6 +682,7 @@ def _notes(file: RunFile, results: list[Result], same: Mapping[str, str]) -> lis
               for later, first in same.items()]  # fmt: skip
     if file.lost:
         notes.append(f"{file.lost} samples are left out, because their experiment was cut off")
+    notes += _notes_of_unknowns(file)
     if any(result.oversubscribed for result in results):
         notes.append("oversubscribed: there are more workers than CPUs, so workers share a CPU")
     notes += _notes_of_budget(file)

@@ -17,8 +17,9 @@ from nameplate.results.fitness import (
 )
 
 FIT = machine_with(
-    cpu={"governor": "performance", "turbo": False}, mitigated=[], power={"on_battery": None, "profile": None}
-)
+    cpu={"governor": "performance", "turbo": False}, mitigated=[], power={"on_battery": None, "profile": None},
+    memory={"swap_used_bytes": 0},
+)  # fmt: skip
 
 
 def grades(**changes: Any) -> dict[str, str]:
@@ -39,7 +40,11 @@ def grades(**changes: Any) -> dict[str, str]:
         ({"cpu": {"governor": None}}, {"governor": "B"}),
         ({"cpu": {"turbo": True, "base_frequency_hz": 2e9, "maximum_frequency_hz": 3e9}}, {"turbo": "C"}),
         ({"cpu": {"turbo": True}}, {"turbo": "B"}),
-        ({"cpu": {"turbo": None}}, {}),
+        ({"cpu": {"turbo": None}}, {"turbo": "B"}),
+        ({"is_hypervisor_known": False}, {"virtualisation": "?", "caches": "?"}),
+        ({"memory": {"transparent_huge_pages": ""}}, {"huge pages": "?"}),
+        ({"memory": {"swap_bytes": None, "swap_used_bytes": None}}, {"swap": "?"}),
+        ({"mitigated": None}, {"mitigations": "?"}),
         ({"memory": {"transparent_huge_pages": "never"}}, {"huge pages": "C"}),
         ({"memory": {"swap_bytes": 2**30, "swap_used_bytes": 2**20}}, {"swap": "B"}),
         ({"memory": {"swap_bytes": 2**30, "swap_used_bytes": 0}}, {}),
@@ -67,7 +72,7 @@ def test_a_bad_condition_has_its_cost_and_its_remedy() -> None:
 
 
 def test_a_run_of_an_older_build_knows_less() -> None:
-    known = msgspec.structs.replace(FIT, mitigated=[], power=None)
+    known = msgspec.structs.replace(FIT, power=None)
     assert {found.grade for found in judge_machine(known)} == {"A"}
 
 
@@ -85,6 +90,14 @@ def test_stolen_time(steal_s: float, grade: str) -> None:
     assert judge_steal(2 * steal_s, 1.0, 2).grade == grade
 
 
+def test_what_is_not_counted_is_unknown() -> None:
+    for found in (judge_steal(None, 1.0, 2), judge_steal(0.0, 0.0, 2), judge_others({}, has_smt=False)):
+        assert found.grade == "?"
+        assert found.state.startswith("unknown")
+        assert found.cost
+        assert found.advice
+
+
 def test_the_busiest_cpu_is_the_one_that_measures() -> None:
     assert judge_others({0: 1.0, 1: 0.002}, has_smt=False).grade == "A"
     assert judge_others({0: 0.3, 1: 1.0, 2: 0.0}, has_smt=False).grade == "D"
@@ -97,12 +110,26 @@ def test_busy_shares_follow_from_two_readings() -> None:
     before = "cpu  0 0 0 0 0 0 0 0 0 0\ncpu0 10 0 0 90 0 0 0 0 0 0\ncpu1 0 0 0 100 0 0 0 0 0 0\nintr 5\n"
     after = "cpu  0 0 0 0 0 0 0 0 0 0\ncpu0 60 0 0 140 0 0 0 0 0 0\ncpu1 0 0 0 190 10 0 0 0 0 0\ncpu2 1 1 1 1 1 1 1 1\n"
     assert busy_shares(before, after) == {0: 0.5, 1: 0.0}
-    assert busy_shares(before, before) == {0: 0.0, 1: 0.0}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "cpu0 0 0 0 0 0 0 0 0 0 0\n", "cpu0 10 0 0 90 0 0 0 0 0 0\n", "cpu0\n", "cpu0 7 0\n", "cpu0 x y z\n"],
+)
+def test_a_cpu_whose_time_does_not_advance_has_no_busy_share(text: str) -> None:
+    assert busy_shares(text, text) == {}
 
 
 def test_the_grade_of_the_environment_is_its_worst_finding() -> None:
     assert overall([Finding("A", "x", ""), Finding("D", "y", ""), Finding("C", "z", "")]) == "D"
     assert overall([]) == "A"
+
+
+def test_an_unknown_finding_is_worse_than_c_and_better_than_d() -> None:
+    unknown = Finding("?", "x", "")
+    assert overall([Finding("A", "y", ""), unknown]) == "?"
+    assert overall([Finding("C", "y", ""), unknown]) == "?"
+    assert overall([unknown, Finding("D", "y", "")]) == "D"
 
 
 def test_a_container_is_named_with_what_it_takes_away() -> None:

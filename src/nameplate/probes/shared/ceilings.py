@@ -256,7 +256,7 @@ def _has_sockets(machine: Machine, product: CpuProduct) -> bool:
     if product.cores is None or not 0 < cores <= sockets * product.cores.max_cores:
         return False
     # Arm has no flag that tells a guest from a machine.
-    is_alone = machine.hypervisor is None and machine.cpu.architecture == "x86_64"
+    is_alone = machine.hypervisor is None and machine.is_hypervisor_known and machine.cpu.architecture == "x86_64"
     return is_alone or cores > sockets * product.cores.max_cores / 2
 
 

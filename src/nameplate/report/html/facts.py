@@ -30,7 +30,7 @@ def machine_facts(machine: Machine | None) -> list[tuple[str, str]]:
         return [("machine", "not recorded")]
     cpu, topology, memory = machine.cpu, machine.topology, machine.memory
     facts = [
-        ("CPU", f"{cpu.model} ({cpu.architecture})"),
+        ("CPU", f"{cpu.model or 'unknown model'} ({cpu.architecture})"),
         (
             "cores",
             f"{topology.cores} cores, {topology.threads} threads, {count(topology.packages, 'package')}",
@@ -78,8 +78,9 @@ def cpuid_facts(topology: Topology) -> list[tuple[str, str]]:
 
 def memory_and_pages(memory: Memory) -> str:
     """Return the size of the memory and of the kernel's pages: ``24 GiB, pages of 4KiB, huge pages: madvise``."""
-    pages = f"pages of {size_text(memory.page_bytes)}, huge pages: {memory.transparent_huge_pages}"
-    return f"{_binary(memory.total_bytes)}, {pages}"
+    huge = memory.transparent_huge_pages or "unknown"
+    size = _binary(memory.total_bytes) if memory.total_bytes else "size unknown"
+    return f"{size}, pages of {size_text(memory.page_bytes)}, huge pages: {huge}"
 
 
 def memory_modules(memory: Memory) -> str:
@@ -179,6 +180,8 @@ def _cache(cache: Cache) -> str:
 def _limits(limits: GroupLimits) -> str:
     parts = [f"{limits.cpus:g} CPUs"] if limits.cpus else []
     parts += [_binary(limits.memory_bytes)] if limits.memory_bytes else []
+    if limits.are_visible is False:
+        parts.append("others are not visible" if parts else "not visible")
     return ", ".join(parts) or "none by the control group"
 
 

@@ -9,13 +9,14 @@ from rich.text import Text
 from nameplate.report.comparability import Condition
 from nameplate.report.terminal.console import make_console
 from nameplate.report.terminal.entries import Described, lay_out_entries
-from nameplate.results.fitness import Finding, Grade, Part
+from nameplate.results.fitness import Finding, Grade, Part, rank
 
-_STYLES: dict[Grade, str] = {"A": "green", "B": "", "C": "yellow", "D": "red", "F": "bold red"}
+_STYLES: dict[Grade, str] = {"A": "green", "B": "", "C": "yellow", "?": "yellow", "D": "red", "F": "bold red"}
 _MEANING: dict[Grade, str] = {
     "A": "this machine is fit to measure on",
     "B": "values may vary by one or two percent from run to run",
     "C": "values may vary by several percent from run to run",
+    "?": "how much values vary is not known",
     "D": "values may vary by ten percent or more from run to run",
     "F": "values mean little in this state",
 }
@@ -29,7 +30,7 @@ def print_fitness(grade: Grade, findings: Sequence[Finding], parts: Iterable[Par
     console = make_console()
     console.print(Text(_verdict(grade, findings), style=f"bold {_STYLES[grade]}"))
     console.print()
-    ordered = sorted(findings, key=lambda finding: finding.grade, reverse=True)
+    ordered = sorted(findings, key=lambda finding: rank(finding.grade), reverse=True)
     for line in [*lay_out_entries([_of_finding(finding) for finding in ordered], console.width), Text()]:
         console.print(line)
     for line in lay_out_entries([_of_part(part) for part in parts], console.width):

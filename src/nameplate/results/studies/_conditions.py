@@ -16,14 +16,15 @@ def conditions_table(measured: StudyRun, published: Mapping[str, StudyValue]) ->
 
     ``published`` has the document's values by row: "machine", "guest of", "cores", "clock, GHz", "memory, GB" (10⁹
     bytes) and "slices and series". Rows that it lacks have no published value, and its other keys are ignored. Here,
-    the row "guest of" is "none" if no hypervisor is detected, and the clock, that of ``clock_of``, is None if it is not
-    known. The last row says "as planned", or to which share of the plan the budget shortened slices and series.
+    the row "guest of" is "none" if no hypervisor is detected, None if that is unknown, and the clock, that of
+    ``clock_of``, is None if it is not known. The last row says "as planned", or to which share of the plan the budget
+    shortened slices and series.
     """
     machine = measured.machine
     clock = clock_of(measured)
     here: dict[str, StudyValue] = {
         "machine": str(machine.cpu.model or machine.cpu.architecture),
-        "guest of": str(machine.hypervisor or "none"),
+        "guest of": machine.hypervisor or ("none" if machine.is_hypervisor_known else None),
         "cores": float(machine.topology.cores),
         "clock, GHz": in_unit(clock.value, "GHz"),
         "memory, GB": in_unit(machine.memory.total_bytes, "GB"),
