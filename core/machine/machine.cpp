@@ -208,6 +208,7 @@ nlohmann::json json_of(const Topology& topology) {
   return {{"packages", topology.packages},
           {"cores", topology.cores},
           {"threads", topology.threads},
+          {"are_cores_listed", topology.are_cores_listed},
           {"caches", caches},
           {"cpuid_caches", json_of(topology.cpuid_caches)},
           {"numa_nodes", nodes},

@@ -3,12 +3,15 @@
 #include <hwloc.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <climits>
 #include <cstdlib>
 #include <map>
 #include <memory>
 #include <optional>
 #include <stdexcept>
+#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -43,6 +46,31 @@ void remove_hwloc_variables() {
   for (const std::string& name : names) unsetenv(name.c_str());
 }
 
+TopologyHandle new_topology() {
+  hwloc_topology_t raw = nullptr;
+  if (hwloc_topology_init(&raw) != 0) throw std::runtime_error("hwloc cannot start");
+  TopologyHandle topology(raw);
+  hwloc_topology_set_icache_types_filter(raw, HWLOC_TYPE_FILTER_KEEP_ALL);
+  // CPUs excluded by a cpuset are still part of the machine; read_placement() leaves them out.
+  hwloc_topology_set_flags(raw, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
+  return topology;
+}
+
+// Of a recorded machine whose files do not show which hardware threads share a core, hwloc reads nothing.
+TopologyHandle load_flat(const Root& root) {
+  const auto names = root.names("/sys/devices/system/cpu");
+  const auto cpus = std::ranges::count_if(names, [](const std::string& name) {
+    return name.starts_with("cpu") && name.find_first_not_of("0123456789", 3) == std::string::npos && name.size() > 3;
+  });
+  remove_hwloc_variables();
+  TopologyHandle topology = new_topology();
+  if (cpus == 0 || hwloc_topology_set_synthetic(topology.get(), ("pu:" + std::to_string(cpus)).c_str()) != 0 ||
+      hwloc_topology_load(topology.get()) != 0) {
+    throw std::runtime_error("hwloc cannot read the machine's topology");
+  }
+  return topology;
+}
+
 TopologyHandle load(const Root& root) {
   remove_hwloc_variables();
   if (!root.is_this_machine()) {
@@ -50,14 +78,8 @@ TopologyHandle load(const Root& root) {
     setenv("HWLOC_FSROOT", root.directory().c_str(), 1);
     setenv("HWLOC_COMPONENTS", "linux,stop", 1);
   }
-  hwloc_topology_t raw = nullptr;
-  if (hwloc_topology_init(&raw) != 0) throw std::runtime_error("hwloc cannot start");
-  TopologyHandle topology(raw);
-  hwloc_topology_set_icache_types_filter(raw, HWLOC_TYPE_FILTER_KEEP_ALL);
-  // CPUs excluded by a cpuset are still part of the machine; read_placement() leaves them out.
-  hwloc_topology_set_flags(raw, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
-  if (hwloc_topology_load(raw) != 0) throw std::runtime_error("hwloc cannot read the machine's topology");
-  return topology;
+  TopologyHandle topology = new_topology();
+  return hwloc_topology_load(topology.get()) == 0 ? std::move(topology) : load_flat(root);
 }
 
 int count_of(hwloc_topology_t topology, hwloc_obj_type_t type) { return hwloc_get_nbobjs_by_type(topology, type); }
@@ -109,12 +131,22 @@ std::vector<NumaNode> read_numa_nodes(hwloc_topology_t topology) {
   return result;
 }
 
-int cores_in(hwloc_topology_t topology, hwloc_const_bitmap_t cpus) {
-  int cores = 0;
-  for (hwloc_obj_t core = nullptr; (core = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_CORE, core)) != nullptr;) {
-    if (hwloc_bitmap_intersects(core->cpuset, cpus) != 0) ++cores;
+// Returns the cores in hwloc's order. Kernels of some Arm guests, and sandboxes, do not show which hardware threads
+// share a core: such a thread counts as a core.
+std::vector<hwloc_obj_t> cores_of(hwloc_topology_t topology) {
+  std::vector<hwloc_obj_t> result;
+  for (hwloc_obj_t thread = nullptr;
+       (thread = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_PU, thread)) != nullptr;) {
+    hwloc_obj_t core = hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_CORE, thread);
+    if (core == nullptr) core = thread;
+    if (result.empty() || result.back() != core) result.push_back(core);
   }
-  return cores;
+  return result;
+}
+
+int cores_in(hwloc_topology_t topology, hwloc_const_bitmap_t cpus) {
+  return static_cast<int>(std::ranges::count_if(
+      cores_of(topology), [cpus](hwloc_obj_t core) { return hwloc_bitmap_intersects(core->cpuset, cpus) != 0; }));
 }
 
 // hwloc names Intel's kinds of cores only with CPUID, which a recorded machine lacks; the kernel lists them too.
@@ -162,9 +194,23 @@ std::vector<CpuidCache> read_cpuid(const Root& root, const Topology& topology) {
 
 // The kernel applies cpusets to the affinity mask, which also shows those whose files hwloc does not find.
 CpuBitmap allowed_cpus(hwloc_topology_t topology, const Root& root) {
-  CpuBitmap bound(hwloc_bitmap_alloc());
-  const bool has_mask = root.is_this_machine() && hwloc_get_cpubind(topology, bound.get(), HWLOC_CPUBIND_PROCESS) == 0;
-  return has_mask ? std::move(bound) : CpuBitmap(hwloc_bitmap_dup(hwloc_topology_get_allowed_cpuset(topology)));
+  CpuMask mask{};
+  if (!root.is_this_machine() || sched_getaffinity(0, sizeof mask, mask.data()) != 0) {
+    return CpuBitmap(hwloc_bitmap_dup(hwloc_topology_get_allowed_cpuset(topology)));
+  }
+  CpuBitmap allowed(hwloc_bitmap_alloc());
+  for (unsigned cpu = 0; cpu < sizeof mask * CHAR_BIT; ++cpu) {
+    if (CPU_ISSET_S(cpu, sizeof mask, mask.data())) hwloc_bitmap_set(allowed.get(), cpu);
+  }
+  return allowed;
+}
+
+// Returns the CPUs of the process that hwloc does not know: without sysfs, it numbers as many CPUs as it may use from
+// 0.
+CpuBitmap unlisted_cpus(hwloc_topology_t topology, hwloc_const_bitmap_t allowed) {
+  CpuBitmap unlisted(hwloc_bitmap_alloc());
+  hwloc_bitmap_andnot(unlisted.get(), allowed, hwloc_topology_get_topology_cpuset(topology));
+  return unlisted;
 }
 
 // Takes each core's first allowed hardware thread, then each core's second, and so on: workers fill cores before
@@ -173,7 +219,7 @@ CpuBitmap allowed_cpus(hwloc_topology_t topology, const Root& root) {
 Placement read_placement(hwloc_topology_t topology, hwloc_const_bitmap_t allowed) {
   Placement placement;
   std::multimap<std::pair<int, int>, unsigned> by_rank;
-  for (hwloc_obj_t core = nullptr; (core = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_CORE, core)) != nullptr;) {
+  for (hwloc_obj_t core : cores_of(topology)) {
     const CpuBitmap usable(hwloc_bitmap_dup(core->cpuset));
     hwloc_bitmap_and(usable.get(), usable.get(), allowed);
     if (hwloc_bitmap_iszero(usable.get()) != 0) continue;
@@ -183,6 +229,11 @@ Placement read_placement(hwloc_topology_t topology, hwloc_const_bitmap_t allowed
     for (int cpu = hwloc_bitmap_first(usable.get()); cpu != -1; cpu = hwloc_bitmap_next(usable.get(), cpu)) {
       by_rank.emplace(std::pair{rank++, -kind}, static_cast<unsigned>(cpu));
     }
+  }
+  const CpuBitmap unlisted = unlisted_cpus(topology, allowed);
+  for (int cpu = hwloc_bitmap_first(unlisted.get()); cpu != -1; cpu = hwloc_bitmap_next(unlisted.get(), cpu)) {
+    ++placement.cores;
+    by_rank.emplace(std::pair{0, 0}, static_cast<unsigned>(cpu));
   }
   for (const auto& [rank, cpu] : by_rank) placement.cpus.push_back(cpu);
   return placement;
@@ -195,12 +246,17 @@ Topology read_topology(const Root& root) {
   hwloc_topology_t topology = handle.get();
   Topology result;
   result.packages = count_of(topology, HWLOC_OBJ_PACKAGE);
-  result.cores = count_of(topology, HWLOC_OBJ_CORE);
-  result.threads = count_of(topology, HWLOC_OBJ_PU);
+  const CpuBitmap allowed = allowed_cpus(topology, root);
+  const int unlisted = hwloc_bitmap_weight(unlisted_cpus(topology, allowed.get()).get());
+  const std::vector<hwloc_obj_t> cores = cores_of(topology);
+  result.cores = static_cast<int>(cores.size()) + unlisted;
+  result.threads = count_of(topology, HWLOC_OBJ_PU) + unlisted;
+  result.are_cores_listed =
+      unlisted == 0 && std::ranges::all_of(cores, [](hwloc_obj_t core) { return core->type == HWLOC_OBJ_CORE; });
   result.caches = read_caches(topology);
   result.numa_nodes = read_numa_nodes(topology);
   result.core_kinds = read_core_kinds(topology, root);
-  result.allowed = read_placement(topology, allowed_cpus(topology, root).get());
+  result.allowed = read_placement(topology, allowed.get());
   if (result.allowed.cpus.empty()) throw std::runtime_error("this process is not allowed to use any CPU");
   result.cpuid_caches = read_cpuid(root, result);
   return result;

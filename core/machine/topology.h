@@ -38,6 +38,7 @@ struct Topology {
   int packages = 0;
   int cores = 0;
   int threads = 0;
+  bool are_cores_listed = true;          // if not, each hardware thread whose core is unknown counts as a core
   std::vector<Cache> caches;             // as the kernel lists them
   std::vector<CpuidCache> cpuid_caches;  // as the CPU of the first worker reports them; other kinds of cores may differ
   std::vector<NumaNode> numa_nodes;

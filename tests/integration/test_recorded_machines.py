@@ -555,3 +555,19 @@ class TestMachineThatHidesFiles:
         assert [memory[key] for key in ("available_bytes", "swap_bytes", "swap_used_bytes")] == [None, None, None]
         assert memory["transparent_huge_pages"] == ""
         assert [machine[key] for key in ("load_1min", "vulnerable_to", "mitigated")] == [None, None, None]
+
+    def test_its_cores(
+        self, core_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        recorded_machine.unpack("xeon-2s", tmp_path)
+        for topology in (tmp_path / "sys/devices/system/cpu").glob("cpu*/topology"):
+            shutil.rmtree(topology)
+        machine = described(core_path, tmp_path)
+        topology = machine["topology"]
+        assert (topology["cores"], topology["threads"], topology["are_cores_listed"]) == (72, 72, False)
+        assert (topology["allowed_cores"], sorted(topology["allowed_cpus"])) == (72, list(range(72)))
+        assert machine["default_threads"] == 72
+        monkeypatch.setenv("NAMEPLATE_CORE", str(core_path))
+        assert run(["machine", "--root", str(tmp_path)]) == 0
+        shown = " ".join(capsys.readouterr().out.split())
+        assert "72 CPUs; each counts as a core, since the system does not show their cores" in shown

@@ -8,10 +8,10 @@ import msgspec
 
 from nameplate.errors import FileError
 from nameplate.execution.core_process import read_machine
-from nameplate.records.machine_record import Cache, Cpu, GroupLimits, Machine
+from nameplate.records.machine_record import Cache, Cpu, GroupLimits, Machine, Topology
 from nameplate.records.run_record import SCHEMA
 from nameplate.report.format import count
-from nameplate.report.html.facts import clock_rates, cpuid_facts, memory_and_pages, memory_modules
+from nameplate.report.html.facts import clock_rates, cpuid_facts, memory_and_pages, memory_modules, unlisted_cores
 from nameplate.report.platform_words import platform_words
 from nameplate.report.terminal.console import make_console
 from nameplate.report.terminal.entries import Described, lay_out_entries
@@ -48,7 +48,7 @@ def _facts(found: Machine) -> list[tuple[str, str]]:
         ("runs on", platform_words(found) or "bare metal (no hypervisor detected)"),
         ("product", found.product or "unknown"),
         ("CPU", f"{cpu.model or 'unknown model'} ({cpu.architecture})"),
-        ("cores", f"{count(topology.packages, 'package')}, {topology.cores} cores, {topology.threads} threads"),
+        ("cores", _cores(topology)),
         ("allowed", f"{topology.allowed_cores} cores; {found.default_threads} workers by default"),
         ("clock", _clock(cpu)),
     ]
@@ -60,6 +60,12 @@ def _facts(found: Machine) -> list[tuple[str, str]]:
     facts.append(("memory modules", memory_modules(memory)))
     facts.append(("cgroup", _limits(limits)))
     return facts
+
+
+def _cores(topology: Topology) -> str:
+    if not topology.are_cores_listed:
+        return unlisted_cores(topology)
+    return f"{count(topology.packages, 'package')}, {topology.cores} cores, {topology.threads} threads"
 
 
 def _clock(cpu: Cpu) -> str:

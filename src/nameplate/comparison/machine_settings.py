@@ -73,7 +73,7 @@ _MACHINE_SETTINGS: dict[str, Callable[[Machine], object]] = {
     "governor": lambda m: m.cpu.governor,
     "turbo": lambda m: m.cpu.turbo,
     "SMT": lambda m: m.cpu.smt,
-    "cores": lambda m: m.topology.cores,
+    "cores": lambda m: m.topology.cores if m.topology.are_cores_listed else None,
     "CPUs allowed": lambda m: m.topology.allowed_cpus,
     "CPU quota": lambda m: m.limits.cpus or "none",
     "memory": lambda m: f"{m.memory.total_bytes / 2**30:.1f} GiB" if m.memory.total_bytes else None,

@@ -144,16 +144,18 @@ class Topology(msgspec.Struct, frozen=True, kw_only=True):
     """The sockets, cores, caches and NUMA nodes of the machine, as hwloc finds them.
 
     ``packages``, ``cores`` and ``threads`` are the numbers of sockets, physical cores and hardware threads of the whole
-    machine. ``caches`` are listed by the kernel, ``cpuid_caches`` are the ones that the processor of the first worker
-    reports; it is empty on processors without CPUID. ``core_kinds`` are the kinds of cores, the most energy-efficient
-    and slowest first. ``allowed_cores`` is the number of physical cores that the process may use, and ``allowed_cpus``
-    has the numbers of their hardware threads in the order in which workers take them: the first thread of every core,
-    then the siblings.
+    machine. Unless ``are_cores_listed``, the system does not show which hardware threads share a core, and each such
+    thread counts as a core. ``caches`` are listed by the kernel, ``cpuid_caches`` are the ones that the processor of
+    the first worker reports; it is empty on processors without CPUID. ``core_kinds`` are the kinds of cores, the most
+    energy-efficient and slowest first. ``allowed_cores`` is the number of physical cores that the process may use, and
+    ``allowed_cpus`` has the numbers of their hardware threads in the order in which workers take them: the first thread
+    of every core, then the siblings.
     """
 
     packages: Count
     cores: Count
     threads: Count
+    are_cores_listed: bool = True
     caches: list[Cache]
     numa_nodes: list[NumaNode]
     allowed_cores: Number

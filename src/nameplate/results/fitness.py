@@ -243,6 +243,10 @@ def _turbo(machine: Machine) -> Finding:
 
 def _smt(machine: Machine) -> Finding:
     topology = machine.topology
+    if not topology.are_cores_listed:
+        return _unknown("SMT", "the system does not show which hardware threads share a core",
+                        "each counts as a core, so two workers may share one",
+                        "compare threads=1 with more: nameplate run cpu_flops threads=1,2")  # fmt: skip
     if topology.threads <= topology.cores:
         return Finding("A", "SMT", "one thread per core")
     return Finding("A", "SMT", "on; one worker per core by default")

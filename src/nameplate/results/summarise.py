@@ -646,6 +646,8 @@ def _notes_of_unknowns(file: RunFile) -> list[str]:
     notes = []
     if file.headers and samples and not any("steal_s" in sample.disturbed for sample in samples):
         notes.append("steal is unknown: this system does not count it, so samples that it disturbed are not marked")
+    if file.machine and not file.machine.topology.are_cores_listed:
+        notes.append("the system does not show which hardware threads share a core: each counts as a core")
     return notes
 
 

@@ -42,6 +42,7 @@ def grades(**changes: Any) -> dict[str, str]:
         ({"cpu": {"turbo": True}}, {"turbo": "B"}),
         ({"cpu": {"turbo": None}}, {"turbo": "B"}),
         ({"is_hypervisor_known": False}, {"virtualisation": "?", "caches": "?"}),
+        ({"topology": {"are_cores_listed": False}}, {"SMT": "?"}),
         ({"memory": {"transparent_huge_pages": ""}}, {"huge pages": "?"}),
         ({"memory": {"swap_bytes": None, "swap_used_bytes": None}}, {"swap": "?"}),
         ({"mitigated": None}, {"mitigations": "?"}),

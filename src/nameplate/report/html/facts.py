@@ -31,10 +31,7 @@ def machine_facts(machine: Machine | None) -> list[tuple[str, str]]:
     cpu, topology, memory = machine.cpu, machine.topology, machine.memory
     facts = [
         ("CPU", f"{cpu.model or 'unknown model'} ({cpu.architecture})"),
-        (
-            "cores",
-            f"{topology.cores} cores, {topology.threads} threads, {count(topology.packages, 'package')}",
-        ),
+        ("cores", _cores(topology)),
         ("allowed", f"{topology.allowed_cores} cores; {machine.default_threads} threads by default"),
         ("nominal clock", _clock_on_paper(cpu)),
     ]
@@ -54,6 +51,17 @@ def machine_facts(machine: Machine | None) -> list[tuple[str, str]]:
         nodes = count(len(job.nodes), "node")
         facts.append(("MPI job", f"{count(job.ranks, 'rank')} on {nodes}, of which this is one; {job.library}"))
     return facts
+
+
+def _cores(topology: Topology) -> str:
+    if not topology.are_cores_listed:
+        return unlisted_cores(topology)
+    return f"{topology.cores} cores, {topology.threads} threads, {count(topology.packages, 'package')}"
+
+
+def unlisted_cores(topology: Topology) -> str:
+    """Return the number of CPUs as text, with the remark that the system does not show their cores."""
+    return f"{count(topology.threads, 'CPU')}; each counts as a core, since the system does not show their cores"
 
 
 def cpuid_facts(topology: Topology) -> list[tuple[str, str]]:
