@@ -48,8 +48,10 @@ std::optional<double> frequency_in_name(const std::string& model) {
 }
 
 std::optional<int> whole_field(const std::string& cpuinfo, const std::string& key) {
+  constexpr double kMax = 1 << 16;
   const auto number = leading_number(field(cpuinfo, key).value_or(""));
-  return number ? std::optional(static_cast<int>(*number)) : std::nullopt;
+  const bool is_possible = number && *number >= 0 && *number <= kMax;
+  return is_possible ? std::optional(static_cast<int>(*number)) : std::nullopt;
 }
 
 std::optional<bool> read_turbo(const Root& root) {

@@ -1,9 +1,11 @@
 #include "machine/root.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <filesystem>
-#include <fstream>
 #include <sstream>
 
 namespace nameplate {
@@ -21,28 +23,30 @@ std::string trimmed(const std::string& text) {
 std::string Root::resolve(const std::string& path) const { return is_this_machine() ? path : directory_ + path; }
 
 std::optional<std::string> Root::text(const std::string& path) const {
-  std::error_code ignored;
-  if (!std::filesystem::is_regular_file(resolve(path), ignored)) return std::nullopt;
-  std::ifstream file(resolve(path));
-  if (!file) return std::nullopt;
-  std::ostringstream content;
-  content << file.rdbuf();
-  return trimmed(content.str());
+  const auto content = bytes(path);
+  return content ? std::optional(trimmed({content->begin(), content->end()})) : std::nullopt;
 }
 
+// O_NONBLOCK: opening a pipe would wait for its writer.
 Descriptor Root::open(const std::string& path) const {
-  return Descriptor(::open(resolve(path).c_str(), O_RDONLY | O_CLOEXEC));
+  Descriptor file(::open(resolve(path).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  struct stat status {};
+  const bool is_regular = file.is_open() && fstat(file.number(), &status) == 0 && S_ISREG(status.st_mode);
+  return is_regular ? std::move(file) : Descriptor();
 }
 
 std::optional<std::vector<std::uint8_t>> Root::bytes(const std::string& path) const {
-  std::error_code ignored;
-  if (!std::filesystem::is_regular_file(resolve(path), ignored)) return std::nullopt;
-  std::ifstream file(resolve(path), std::ios::binary);
-  if (!file) return std::nullopt;
-  std::ostringstream content;
-  content << file.rdbuf();
-  const std::string raw = content.str();
-  return std::vector<std::uint8_t>(raw.begin(), raw.end());
+  constexpr std::size_t kMaxBytes = std::size_t{64} << 20;  // /proc/cpuinfo of 8,192 CPUs has a quarter of this
+  const Descriptor file = open(path);
+  if (!file.is_open()) return std::nullopt;
+  std::vector<std::uint8_t> content;
+  std::array<std::uint8_t, 4096> block{};
+  ssize_t count = 0;
+  while ((count = ::read(file.number(), block.data(), block.size())) > 0) {
+    if (content.size() + static_cast<std::size_t>(count) > kMaxBytes) return std::nullopt;
+    content.insert(content.end(), block.begin(), block.begin() + count);
+  }
+  return count == 0 ? std::optional(std::move(content)) : std::nullopt;
 }
 
 std::optional<std::int64_t> Root::number(const std::string& path) const {
@@ -95,9 +99,11 @@ std::optional<std::string> field(const std::string& text, const std::string& key
 }
 
 std::optional<std::int64_t> kibibytes_field(const std::string& text, const std::string& key) {
-  constexpr double kKibi = 1024;
+  constexpr std::int64_t kKibi = 1024;
+  constexpr double kMax = 1e15;  // in KiB, far more than any memory
   const auto number = leading_number(field(text, key).value_or(""));
-  return number ? std::optional(static_cast<std::int64_t>(*number * kKibi)) : std::nullopt;
+  if (!number || !(*number >= 0 && *number <= kMax)) return std::nullopt;
+  return static_cast<std::int64_t>(*number) * kKibi;
 }
 
 }  // namespace nameplate

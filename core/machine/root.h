@@ -18,11 +18,12 @@ class Root {
   const std::string& directory() const { return directory_; }
   bool is_this_machine() const { return directory_ == "/"; }
 
-  // Returns the file's text without its final newline; nothing if it is missing or not readable.
+  // Returns the file's text without its final newline; nothing if it is missing, not readable, not a regular file, or
+  // larger than 64 MiB.
   std::optional<std::string> text(const std::string& path) const;
-  // Opens the file for reading; the result is not open if it is missing or not readable.
+  // Opens the file for reading; the result is not open if it is missing, not readable or not a regular file.
   Descriptor open(const std::string& path) const;
-  // Returns the file's bytes; nothing if it is missing or not readable.
+  // Returns the file's bytes; nothing in the same cases as for text().
   std::optional<std::vector<std::uint8_t>> bytes(const std::string& path) const;
   // Returns the integer in the file.
   std::optional<std::int64_t> number(const std::string& path) const;

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "machine/cpu_bitmap.h"
+#include "machine/recorded_files.h"
 
 namespace nameplate {
 
@@ -74,6 +75,7 @@ TopologyHandle load_flat(const Root& root) {
 TopologyHandle load(const Root& root) {
   remove_hwloc_variables();
   if (!root.is_this_machine()) {
+    check_recorded_files(root);
     // hwloc takes another root only from its environment; without "stop" it would also query this machine's CPUID.
     setenv("HWLOC_FSROOT", root.directory().c_str(), 1);
     setenv("HWLOC_COMPONENTS", "linux,stop", 1);

@@ -46,7 +46,8 @@ struct Topology {
   Placement allowed;  // for this process
 };
 
-// Throws std::runtime_error if hwloc cannot read the machine.
+// Throws std::runtime_error if hwloc cannot read the machine, and ProbeError for files that check_recorded_files()
+// rejects.
 Topology read_topology(const Root& root);
 
 }  // namespace nameplate

@@ -1,6 +1,7 @@
 """The core's description of recorded machines: the facts in their files, and nothing that identifies a unit."""
 
 import json
+import os
 import re
 import resource
 import shutil
@@ -518,6 +519,94 @@ def change(root: Path, path: str, content: str) -> None:
     target = root / path
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(content, encoding="utf-8")
+
+
+class TestHostileRecording:
+    """Files that Linux never has, for which hwloc would wait or allocate memory without end."""
+
+    @staticmethod
+    def rejection(core: Path, root: Path) -> str:
+        """Return the only line that the core writes; it must not wait."""
+        command = [str(core), "--machine", "--root", str(root)]
+        answer = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        assert (answer.returncode, answer.stdout) == (2, "")
+        (line,) = answer.stderr.splitlines()
+        return line.removeprefix("nameplate-core: ")
+
+    @pytest.mark.parametrize(
+        "path",
+        [
+            "proc/cpuinfo", "proc/stat", "proc/mounts", "sys/devices/system/cpu/online",
+            "sys/devices/system/cpu/cpu1/cache/index0/size", "sys/devices/system/node/node0/meminfo",
+            "sys/class/dmi/id/product_name",
+        ],
+    )  # fmt: skip
+    @pytest.mark.parametrize("kind", ["pipe", "link to a pipe"])
+    def test_a_named_pipe_is_rejected(self, path: str, kind: str, core_path: Path, tmp_path: Path) -> None:
+        recorded_machine.unpack("this-vm", tmp_path)
+        target = tmp_path / path
+        target.unlink(missing_ok=True)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        os.mkfifo(target if kind == "pipe" else tmp_path / "pipe")
+        if kind != "pipe":
+            target.symlink_to(tmp_path / "pipe")
+        assert self.rejection(core_path, tmp_path).startswith(f"/{path}: not a regular file")
+
+    @pytest.mark.parametrize(
+        ("path", "content"),
+        [
+            ("sys/devices/system/cpu/online", "0-1000000000"),
+            ("sys/devices/system/cpu/possible", "0,99999999999999999999999"),
+            ("sys/devices/system/node/online", "0-1000000000"),
+            ("sys/devices/system/node/node0/cpulist", "0-1000000000"),
+            ("sys/devices/system/cpu/cpu0/cache/index0/shared_cpu_list", "0-1000000000"),
+            ("sys/devices/cpu_core/cpus", "0-1000000000"),
+            ("sys/fs/cgroup/cpuset/cpuset.cpus", "0-1000000000"),
+            ("sys/fs/cgroup/cpuset.cpus.effective", "0-1000000000"),
+            ("sys/devices/system/cpu/cpu1000000000/topology/core_id", "0"),
+            ("sys/devices/system/node/node1000000000/cpulist", "0"),
+            ("proc/cpuinfo", "processor\t: 1000000000"),
+        ],
+    )
+    def test_a_number_that_linux_cannot_have_is_rejected(
+        self, path: str, content: str, core_path: Path, tmp_path: Path
+    ) -> None:
+        recorded_machine.unpack("this-vm", tmp_path)
+        change(tmp_path, path, content + "\n")
+        line = self.rejection(core_path, tmp_path)
+        assert re.match(r"/(proc|sys)/[\w/.]+: the number 9*1?0*9* is above 65535, the highest for a CPU or node", line)
+
+    def test_a_mask_or_list_of_any_length_is_rejected(self, core_path: Path, tmp_path: Path) -> None:
+        recorded_machine.unpack("this-vm", tmp_path)
+        change(tmp_path, "sys/devices/system/cpu/cpu0/topology/core_cpus", "ffffffff," * 100_000 + "1\n")
+        assert "core_cpus: larger than 65536 bytes" in self.rejection(core_path, tmp_path)
+
+    def test_a_file_without_end_is_rejected(self, core_path: Path, tmp_path: Path) -> None:
+        recorded_machine.unpack("this-vm", tmp_path)
+        with (tmp_path / "proc/meminfo").open("ab") as file:
+            file.truncate(1 << 40)
+        assert self.rejection(core_path, tmp_path).startswith("/proc/meminfo: larger than 67108864 bytes")
+
+    def test_impossible_numbers_are_unknown(self, core_path: Path, tmp_path: Path) -> None:
+        recorded_machine.unpack("this-vm", tmp_path)
+        change(tmp_path, "proc/meminfo", "MemTotal: 1e300 kB\nMemAvailable: -5 kB\nSwapTotal: nan kB\nSwapFree: 7 kB\n")
+        change(tmp_path, "proc/cpuinfo", "processor: 0\ncpu family: 1e300\nmodel: -7\nstepping: inf\nflags: fpu\n")
+        machine = described(core_path, tmp_path)
+        assert signature(machine) == (None, None, None)
+        memory = machine["memory"]
+        assert (memory["total_bytes"], memory["available_bytes"]) == (0, None)
+        assert (memory["swap_bytes"], memory["swap_used_bytes"]) == (None, None)
+
+    def test_nameplate_shows_the_reason(
+        self, core_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        monkeypatch.setenv("NAMEPLATE_CORE", str(core_path))
+        recorded_machine.unpack("this-vm", tmp_path)
+        (tmp_path / "proc/cpuinfo").unlink()
+        os.mkfifo(tmp_path / "proc/cpuinfo")
+        assert run(["machine", "--root", str(tmp_path)]) == 2
+        (line,) = capsys.readouterr().err.splitlines()
+        assert "/proc/cpuinfo: not a regular file" in line
 
 
 class TestMachineThatHidesFiles:
