@@ -280,7 +280,7 @@ def _mitigations(machine: Machine) -> Finding:
 
 def _limits(machine: Machine) -> Finding:
     limits = machine.limits
-    if limits.are_visible is False:
+    if limits.are_visible is False and limits.cpus is None:
         return Finding("C", "cgroup", "limits are not visible: /sys/fs/cgroup shows no group",
                        "a CPU quota that nothing shows may stop the workers",
                        "mount /sys/fs/cgroup in the container, or measure outside of it")  # fmt: skip

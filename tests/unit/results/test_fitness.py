@@ -35,6 +35,7 @@ def grades(**changes: Any) -> dict[str, str]:
         ({"hypervisor": "kvm", "emulator": "QEMU (TCG)"}, {"virtualisation": "F", "caches": "B"}),
         ({"container": "docker", "blocked_calls": ["io_uring_setup"]}, {}),
         ({"limits": {"are_visible": False}}, {"cgroup": "C"}),
+        ({"limits": {"are_visible": False, "cpus": 0.25}}, {"cgroup": "D"}),
         ({"limits": {"are_visible": True}}, {}),
         ({"cpu": {"governor": "powersave"}}, {"governor": "C"}),
         ({"cpu": {"governor": None}}, {"governor": "B"}),
