@@ -75,7 +75,10 @@ void check_file(const Root& root, const fs::directory_entry& entry, const std::s
   std::error_code error;
   const fs::file_status status = entry.status(error);
   if (!fs::exists(status)) return;  // a link that leads nowhere
-  if (fs::is_directory(status)) return check_directory(name, path);
+  if (fs::is_directory(status)) {
+    check_directory(name, path);
+    return;
+  }
   if (!fs::is_regular_file(status)) reject(path, "not a regular file");
   const auto limit = path.starts_with("/sys/devices/system/") ? kMaxAttribute : kMaxFile;
   if (fs::file_size(entry.path(), error) > limit) reject(path, fmt::format("larger than {} bytes", limit));
