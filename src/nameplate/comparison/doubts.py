@@ -43,8 +43,15 @@ def share_for(result: Result, machine: Machine | None, of_run: float | None) -> 
 
 
 def may_move(base: Machine | None, new: Machine | None) -> bool:
-    """Return whether a host may have placed the CPUs of both machines: they are guests with the same CPU model."""
-    return bool(base and new and base.hypervisor and new.hypervisor and base.cpu.model == new.cpu.model)
+    """Return whether a host may have placed the CPUs of both machines: they are guests with the same CPU model.
+
+    A machine that does not tell whether it is a guest may be one.
+    """
+    return bool(base and new and _may_be_guest(base) and _may_be_guest(new) and base.cpu.model == new.cpu.model)
+
+
+def _may_be_guest(machine: Machine) -> bool:
+    return machine.hypervisor is not None or not machine.is_hypervisor_known
 
 
 def is_hidden(verdict: Verdict, shares: tuple[float, float]) -> bool:

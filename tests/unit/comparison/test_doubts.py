@@ -120,6 +120,7 @@ def test_another_processor_is_another_machine() -> None:
     assert may_move(near, machine_with(near))
     assert not may_move(near, machine_with(near, cpu={"model": "another"}))
     assert not may_move(near, machine_with(near, hypervisor=None))
+    assert may_move(near, machine_with(near, hypervisor=None, is_hypervisor_known=False))
     assert not may_move(near, None)
 
 
