@@ -56,9 +56,11 @@ def _taken_cpus(report: Report) -> list[str]:
     got = share_of_cpu_time(report)
     if got is None or got >= ENOUGH_CPU:
         return []
+    is_hidden = report.machine is not None and report.machine.limits.are_visible is False
+    hidden = ", or a CPU quota that this system does not show," if is_hidden else ""
     return [
-        f"The processes got {got * 100:.0f} % of the CPU time that they asked for: other programs took the rest, so "
-        "the machine is not judged. Measure again when they have ended."
+        f"The processes got {got * 100:.0f} % of the CPU time that they asked for: other programs{hidden} took the "
+        "rest, so the machine is not judged. Measure again when they have ended."
     ]
 
 

@@ -349,6 +349,12 @@ class TestVerdict:
             else f"{taken}, so the machine is not judged. Measure again when they have ended."
         )
 
+    def test_a_quota_that_is_not_visible_may_have_taken_cpu_time(self) -> None:
+        found = msgspec.structs.replace(result({"threads": 2}, 30e9), utilisation=0.5)
+        hidden = machine_with(limits={"cpus": None, "are_visible": False})
+        words = verdict(msgspec.structs.replace(report([found]), machine=hidden))
+        assert "other programs, or a CPU quota that this system does not show, took the rest" in words
+
     @pytest.mark.parametrize(
         ("outcome", "words"),
         [("failed", "could not be measured"), ("invalid", "a wrong result"), ("skipped", "skipped")],
