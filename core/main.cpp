@@ -7,11 +7,12 @@
 #include <atomic>
 #include <csignal>
 #include <cstdint>
-#include <cstdio>
 #include <iostream>
 #include <iterator>
 #include <limits>
+#include <sstream>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -19,6 +20,7 @@
 #include "disk/kept_files.h"
 #include "machine/lapack.h"
 #include "machine/machine.h"
+#include "machine/standard_streams.h"
 #include "measure/clock.h"
 #include "measure/sampler.h"
 #include "net/key_file.h"
@@ -122,8 +124,16 @@ void install_signal_handlers() {
   std::signal(SIGPIPE, SIG_IGN);
 }
 
-// Options of `serve`. The key file is read, or created, only after all other options are known to be valid.
 constexpr int kWrongUsage = 2;
+constexpr int kNotMeasured = 3;
+
+// Prints an error, and returns the exit code.
+int complain(const std::exception& error, int exit_code) {
+  if (*error.what() != '\0') nameplate::print_message(fmt::format("nameplate-core: {}\n", error.what()));
+  return exit_code;
+}
+
+// Options of `serve`. The key file is read, or created, only after all other options are known to be valid.
 constexpr double kMaxSession_s = 1e9;
 constexpr int kMaxSessions = 4096;
 
@@ -283,7 +293,7 @@ void describe_or_measure(const Words& words) {
   if (!words.blas.empty()) const nameplate::Lapack tried(words.blas);
   install_signal_handlers();
   if (words.keeper >= 0) kept_files.connect(words.keeper);
-  nameplate::RecordWriter writer(STDOUT_FILENO);
+  nameplate::RecordWriter writer(STDOUT_FILENO, &g_stop_requested);
   const nameplate::Root root(words.directory);
   if (words.show_probes && !words.show_machine) {
     writer.write(description());
@@ -313,11 +323,13 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);
-    fmt::print(stderr, "nameplate-core: {}\n", error.what());
-    return kWrongUsage;
+    if (error.get_exit_code() != 0) return complain(error, kWrongUsage);
+    std::ostringstream help;
+    app.exit(error, help, help);
+    nameplate::RecordWriter(STDOUT_FILENO).write_text(help.str());
+    return 0;
   }
-  if (words.parent != 0 && !die_with(words.parent)) return 1;
+  if (words.parent != 0 && !die_with(words.parent)) return kNotMeasured;
   if (serve_command->parsed()) {
     serve(serve_words);
     return 0;
@@ -336,18 +348,17 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  constexpr int kBadInput = 2;
-  constexpr int kNotMeasured = 3;
+  constexpr int kInternalError = 70;
+  nameplate::open_standard_streams();
   try {
     return run(argc, argv);
   } catch (const nameplate::LaunchError& error) {
-    if (*error.what() != '\0') std::fprintf(stderr, "nameplate-core: %s\n", error.what());
-    return kNotMeasured;
+    return complain(error, kNotMeasured);
   } catch (const nameplate::ProbeError& error) {
-    std::fprintf(stderr, "nameplate-core: %s\n", error.what());
-    return kBadInput;
+    return complain(error, kWrongUsage);
+  } catch (const std::system_error& error) {
+    return complain(error, kNotMeasured);
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "nameplate-core: %s\n", error.what());  // a stream could throw again
+    return complain(error, kInternalError);
   }
-  return 1;
 }

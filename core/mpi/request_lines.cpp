@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -63,7 +64,10 @@ RequestLines::RequestLines(std::atomic<bool>& stop_requested) : shared_(std::mak
 
 std::optional<std::string> RequestLines::next() {
   std::unique_lock lock(shared_->mutex);
-  shared_->changed.wait(lock, [this] { return shared_->is_over || !shared_->lines.empty(); });
+  // A signal sets `stop_requested` without waking this thread.
+  while (!shared_->stop_requested && !shared_->is_over && shared_->lines.empty()) {
+    shared_->changed.wait_for(lock, std::chrono::milliseconds(100));
+  }
   if (shared_->stop_requested || shared_->lines.empty()) return std::nullopt;
   std::string line = std::move(shared_->lines.front());
   shared_->lines.pop_front();

@@ -11,13 +11,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
 #include <cstring>
 
 #include "measure/clock.h"
 #include "net/socket.h"
 #include "net/wire.h"
 #include "probe/error.h"
+#include "record/writer.h"
 
 namespace nameplate {
 
@@ -120,7 +120,7 @@ void Peer::run(int stop) {
         handle(socket);
       } catch (const std::exception& error) {
         // Out of memory, threads or sockets: the request is rejected, and others continue.
-        std::fprintf(stderr, "nameplate-core: %s\n", error.what());
+        print_message(fmt::format("nameplate-core: {}\n", error.what()));
       }
     }
     while (!pending_.is_empty() && pending_.oldest().latest_s < now_s()) take_out(pending_.oldest());

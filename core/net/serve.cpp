@@ -7,12 +7,13 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
-#include <cstdio>
 #include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "probe/error.h"
+#include "record/writer.h"
 
 namespace nameplate {
 
@@ -44,8 +45,8 @@ void drop_rights(const std::string& user, Peer& peer) {
 void announce_as_json(const Peer& peer) {
   nlohmann::ordered_json document = {{"listening", nlohmann::json::array()}, {"has_key", peer.has_key()}};
   for (const Address& address : peer.addresses()) document["listening"].push_back(address.text());
-  std::puts(document.dump().c_str());
-  std::fflush(stdout);
+  static const std::atomic<bool> is_bounded = true;  // signals are blocked
+  RecordWriter(STDOUT_FILENO, &is_bounded).write_line(document.dump());
 }
 
 void announce(const Peer& peer, const ServeOptions& options) {
@@ -60,8 +61,8 @@ void announce(const Peer& peer, const ServeOptions& options) {
     return;
   }
   for (const Address& address : peer.addresses()) {
-    std::fprintf(stderr, "nameplate-core: listening at %s, TCP and UDP, %s\n", address.text().c_str(),
-                 peer.has_key() ? "for clients with the key" : "without a key: for this machine only");
+    print_message(fmt::format("nameplate-core: listening at {}, TCP and UDP, {}\n", address.text(),
+                              peer.has_key() ? "for clients with the key" : "without a key: for this machine only"));
   }
 }
 

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <ctime>
 
 #include "machine/spawn.h"
 #include "probe/error.h"
@@ -38,6 +39,20 @@ pid_t start(std::vector<std::string> words, int input, int output) {
   posix_spawn_file_actions_destroy(&actions);
   if (error != 0) fail(fmt::format("cannot start nameplate-core again: {}", std::strerror(error)));
   return process;
+}
+
+// Waits for the end of a process that has closed its output, and kills it if it does not end. Returns its status.
+int wait_for_end(pid_t process) {
+  constexpr timespec kStep{.tv_sec = 0, .tv_nsec = 10'000'000};
+  constexpr int kSteps = 500;
+  int status = 0;
+  for (int step = 0; step < kSteps; ++step) {
+    if (waitpid(process, &status, WNOHANG) != 0) return status;
+    nanosleep(&kStep, nullptr);
+  }
+  kill(process, SIGKILL);
+  waitpid(process, &status, 0);
+  return status;
 }
 
 }  // namespace
@@ -100,9 +115,7 @@ bool CoreProcess::read_more(double deadline_s) {
 }
 
 void CoreProcess::end(const std::string& how) {
-  int status = 0;
-  while (waitpid(process_, &status, 0) < 0 && errno == EINTR) {
-  }
+  const int status = wait_for_end(process_);
   has_ended_ = true;
   if (!how.empty()) {
     how_it_ended_ = how;

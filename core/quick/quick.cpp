@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
-#include <cstdio>
 #include <functional>
 #include <map>
 #include <memory>
@@ -37,8 +36,7 @@ constexpr int kNotMeasured = 3;
 // The load for each CPU from which on a reader is warned.
 constexpr double kBusy = 0.5;
 
-// A message that cannot be written ends nothing.
-void print(const std::string& text) { static_cast<void>(std::fputs(text.c_str(), stderr)); }
+void print(const std::string& text) { print_message(text); }
 
 // Returns what went wrong in `work`; empty if nothing did.
 std::string problem_of(const std::function<void()>& work) {
@@ -88,7 +86,7 @@ class Session {
   // A terminal is for people, who see the table.
   const bool is_terminal_ = isatty(STDOUT_FILENO) != 0;
   bool has_reader_ = !is_terminal_;
-  RecordWriter writer_{STDOUT_FILENO};
+  RecordWriter writer_{STDOUT_FILENO, &stop_requested_};
   FileKeeper keeper_;
   std::unique_ptr<CoreProcess> process_;
   Values values_{plan_.lines};

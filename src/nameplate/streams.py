@@ -67,14 +67,15 @@ def prepare_standard_streams() -> None:
 
     A character that the encoding of a stream lacks is written as a similar ASCII character, or as ``?``. Standard
     input, output and error that are closed are opened on ``/dev/null`` first. Otherwise the next file, such as a run
-    file, would get the number of the descriptor and receive the output.
+    file, would get the number of the descriptor and receive the output. Messages for a closed standard error are
+    dropped, but output for a closed standard output counts as lost.
     """
     codecs.register_error(_ERROR_HANDLER, _as_plain_text)
-    for number in range(3):
+    for number, mode in enumerate((os.O_RDONLY, os.O_RDONLY, os.O_WRONLY)):
         try:
             os.fstat(number)
         except OSError:
-            os.open(os.devnull, os.O_RDWR)
+            os.open(os.devnull, mode)
     sys.stdout = _prepared(sys.stdout, 1)
     sys.stderr = _prepared(sys.stderr, 2)
 
@@ -110,7 +111,8 @@ def checked_exit_code(code: int) -> int:
     lost = failure_of(sys.stdout)
     if lost is None:
         return code
-    print(f"nameplate: cannot write standard output: {lost.strerror}", file=sys.stderr)
+    reason = "it is closed" if lost.errno == errno.EBADF else lost.strerror
+    print(f"nameplate: cannot write standard output: {reason}", file=sys.stderr)
     return code or OutputError.exit_code
 
 

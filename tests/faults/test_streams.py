@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import pty
@@ -12,10 +13,13 @@ import subprocess
 import sys
 import termios
 import time
+from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from nameplate.execution.launch import mpi_programs
 from nameplate.results.run_file import read_run
 from recorded_runs import recorded_file
 
@@ -77,12 +81,84 @@ def test_a_full_disk_behind_standard_output_is_reported_in_one_line_and_loses_no
     assert read_run(tmp_path / "x.jsonl").stop is not None
 
 
-@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", "<&- >&- 2>&-"])
+CLOSED = [" ".join(part) for n in (1, 2, 3) for part in combinations(("<&-", ">&-", "2>&-"), n)]
+
+
+@pytest.mark.parametrize("closed", CLOSED)
 def test_closed_standard_streams_do_not_damage_the_run_file(tmp_path: Path, closed: str) -> None:
+    """Nobody gets the results if standard output is closed, which is no success."""
     answer = shell(tmp_path, f"nameplate {' '.join(RUN)} {closed}")
-    assert answer.returncode == 0, answer.stderr
+    assert answer.returncode == (3 if " >&-" in f" {closed}" else 0), answer.stderr
+    if "2>&-" not in closed and answer.returncode:
+        assert answer.stderr.splitlines()[-1] == "nameplate: cannot write standard output: it is closed"
     assert "Traceback" not in answer.stderr
     assert read_run(tmp_path / "x.jsonl").stop is not None
+
+
+@pytest.mark.parametrize("words", ["list", "--version", "--help", "run --help", "machine --json"])
+def test_output_for_a_closed_stream_is_no_success(tmp_path: Path, words: str) -> None:
+    answer = shell(tmp_path, f"nameplate {words} >&-")
+    assert (answer.returncode, answer.stderr) == (3, "nameplate: cannot write standard output: it is closed\n")
+
+
+@pytest.mark.parametrize("words", ["--describe", "--machine", "--help", "--version", "serve --port 0 --json", "quick"])
+def test_records_for_a_closed_stream_are_no_success(core_path: Path, tmp_path: Path, words: str) -> None:
+    for closed in [each for each in CLOSED if " >&-" in f" {each}"]:
+        answer = shell(tmp_path, f"{core_path} {words} {closed}")
+        message = "" if "2>&-" in closed else "nameplate-core: cannot write a record: Bad file descriptor\n"
+        assert (answer.returncode, answer.stderr) == (3, message)
+
+
+@pytest.mark.usefixtures("as_root")
+def test_ranks_with_closed_streams_use_no_number_of_theirs(family: str, tmp_path: Path) -> None:
+    """A rank that is started alone: MPI opens sockets before anything is written."""
+    core = mpi_programs()[family]
+    answer = shell(tmp_path, f"{core} >&- <&-")
+    assert (answer.returncode, "cannot write a record: Bad file descriptor" in answer.stderr) == (3, True)
+    assert shell(tmp_path, f"{core} <&- 2>&-").returncode == 0
+
+
+def test_a_closed_input_and_closed_messages_lose_no_records(core_path: Path, tmp_path: Path) -> None:
+    answer = shell(tmp_path, f"{core_path} <&- 2>&-")
+    assert (answer.returncode, answer.stdout.count("\n")) == (0, 2)
+
+
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+def test_a_stopped_reader_does_not_keep_the_core_alive(core_path: Path, tmp_path: Path, stream: str) -> None:
+    """The pipe is full from the start, and its reader never reads; one signal ends the program."""
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            os.write(writer, b"x" * 4096)
+    os.set_blocking(writer, True)
+    with (tmp_path / "records").open("wb") as records:
+        streams: dict[str, Any] = {"stdout": records, "stderr": subprocess.DEVNULL, stream: writer}
+        process = subprocess.Popen([core_path, "quick", "--rounds", "1"], **streams)
+    while "nameplate-core" not in Path(f"/proc/{process.pid}/cmdline").read_text() or not handles_signals(process.pid):
+        time.sleep(0.01)
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(WAIT_S) == 3
+    os.close(reader)
+    os.close(writer)
+
+
+def handles_signals(process: int) -> bool:
+    """Return whether a process catches SIGTERM by now."""
+    caught = next(
+        line for line in Path(f"/proc/{process}/status").read_text().splitlines() if line.startswith("SigCgt")
+    )
+    return bool(int(caught.split()[1], 16) >> (signal.SIGTERM - 1) & 1)
+
+
+@pytest.mark.usefixtures("as_root")
+def test_a_rank_that_waits_for_requests_ends_at_a_signal(family: str) -> None:
+    with subprocess.Popen([mpi_programs()[family]], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert b'"header"' in process.stdout.readline()
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(WAIT_S) == 0
+        assert b'"interrupted":true' in process.stdout.read()
 
 
 def test_an_ascii_stream_gets_ascii(tmp_path: Path) -> None:
