@@ -64,8 +64,8 @@ def rows(answer: dict[str, object]) -> list[dict[str, object]]:
 def sysbench(file_test: str) -> str:
     """Return a sysbench script whose memory test prints a recorded output."""
     cases = {
-        "--version": 'echo "sysbench 1.0.20"', "memory": f"cat {GOLDEN}/sysbench-memory-1.0.20.txt", "prepare": ":",
-        "": file_test,
+        "--version": 'echo "sysbench 1.0.20"', "memory": f"cat {GOLDEN}/sysbench-memory-1.0.20.txt",
+        "prepare": "echo content > test_file.0", "": file_test,
     }  # fmt: skip
     return f'case "$*" in {" ".join(f"*{word}*) {does};;" for word, does in cases.items())} esac'
 

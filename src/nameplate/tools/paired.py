@@ -32,9 +32,11 @@ from nameplate.execution.launch import Launch, alone, core_path
 from nameplate.interruption import handled
 from nameplate.planning.sweep import experiment_id
 from nameplate.probes import Metric, ResolvedExperiment, probe_of
+from nameplate.probes.shared.served import PAGE_CACHE, served_by
 from nameplate.records.machine_record import Machine
 from nameplate.records.plan_record import Experiment, Limits, Value
 from nameplate.records.run_record import Header, Outcome, Sample
+from nameplate.tools.page_cache import check_cached, warm
 from nameplate.tools.pairing import measure_pair, paired_ratio
 from nameplate.tools.process import free_port, on_cpus, read_output, run_tool, serving
 from nameplate.tools.reference_tool import LOOPBACK, ComparedMetric, ReferenceTool, ToolSetting, ToolWork
@@ -223,8 +225,7 @@ class Bench:
 
     def _pair(self, comparison: PairedComparison, ours_first: bool) -> None:
         try:
-            if not comparison.pairs:
-                self._prepare(comparison)
+            self._prepare(comparison)
             pair = measure_pair(partial(self._ours, comparison), partial(self._theirs, comparison), ours_first)
         except CoreError as error:
             comparison.reason = f"nameplate: {error}"
@@ -254,7 +255,11 @@ class Bench:
                 (setting.folder / output).unlink(missing_ok=True)
             if work.server:
                 stack.enter_context(serving(work.server, setting.port, setting.folder, self._server_cpus()))
+            if work.cached:
+                warm(setting.folder / work.cached)
             text = run_tool(work.command, setting.folder, deadline_s, work.environment)
+            if work.cached:
+                check_cached(setting.folder / work.cached, "after")
         if output:
             text = read_output(setting.folder / output)
         return [compared.read(text) for compared in work.metrics]
@@ -284,7 +289,9 @@ class Bench:
                 core.kill()
         if outcome.ending != "ok":
             raise CoreError(f"{outcome.ending}: {outcome.reason}")
-        return ResolvedExperiment(outcome.params, outcome.facts, self.machine, outcome.labels), samples
+        experiment = ResolvedExperiment(outcome.params, outcome.facts, self.machine, outcome.labels)
+        _check_served(experiment, samples)
+        return experiment, samples
 
     def _request(self, compared: ComparedMetric) -> Mapping[str, Any]:
         experiment = Experiment("versus", compared.probe, dict(compared.params), sample_s=compared.sample_s)
@@ -313,6 +320,15 @@ class Bench:
 
     def _server_cpus(self) -> Sequence[int]:
         return self.cpus[1:2] or self.cpus
+
+
+def _check_served(experiment: ResolvedExperiment, samples: Sequence[Sample]) -> None:
+    """Raise CoreError if reads were to be served by the page cache, and were not, or if that is not known."""
+    if experiment.params.get("cache") != "warm" or experiment.params["op"] != "read":
+        return
+    served = served_by(experiment, samples)
+    if served != PAGE_CACHE and not experiment.facts["is_memory"]:
+        raise CoreError(f"its reads were not served by the page cache, but by: {served}; free some memory")
 
 
 def _keep(samples: list[Sample], record: Header | Sample | Outcome) -> None:

@@ -91,8 +91,9 @@ class ToolWork:
     - ``threads``: both programs are bound to this number of CPUs; 0 means that they are not bound
     - ``server``: a command that runs meanwhile and listens on the setting's port. Both clients then have the first CPU,
       both servers the second. Empty without a server
-    - ``prepare``: a command that runs once before the first run in the same folder, or empty; ``files``: the text of
-      files written there, by name
+    - ``prepare``: a command that runs before each pair in the same folder, or empty; ``files``: the text of files
+      written there before, by name. Other works of the tool may have changed what they leave
+    - ``cached``: the name of a file there that the page cache must have as a whole during each run; empty for none
     - ``environment``: variables that are added for ``command``
     - ``takes_s``: an estimate of its time; None means the setting's seconds
     """
@@ -103,6 +104,7 @@ class ToolWork:
     threads: int = 0
     server: Sequence[str] = ()
     prepare: Sequence[str] = ()
+    cached: str = ""
     files: Mapping[str, str] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
     takes_s: float | None = None

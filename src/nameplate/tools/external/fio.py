@@ -42,6 +42,7 @@ from nameplate.tools.output import (
 from nameplate.tools.reference_tool import Cannot, ComparedMetric, ReferenceTool, ToolSetting, ToolWork
 
 SIZE_BYTES = 300 << 20
+_FILE = "fio.data"
 
 
 class _Latency(msgspec.Struct):
@@ -108,7 +109,7 @@ def _median_s(op: str, text: str) -> float:
 def _work(setting: ToolSetting, name: str, params: Mapping[str, Value], options: Mapping[str, Value]) -> ToolWork:
     op = str(params["op"])
     every: dict[str, Value] = {
-        "name": "versus", "filename": "fio.data", "size": SIZE_BYTES, "runtime": setting.seconds, "time_based": 1,
+        "name": "versus", "filename": _FILE, "size": SIZE_BYTES, "runtime": setting.seconds, "time_based": 1,
         "norandommap": 1, "randrepeat": 0, "thread": 1, "invalidate": 0, "iomem_align": 4096, "output-format": "json",
         **options,
     }  # fmt: skip
@@ -123,10 +124,11 @@ def _work(setting: ToolSetting, name: str, params: Mapping[str, Value], options:
     if params.get("depth", 1) != 1:
         metrics.append(ComparedMetric("latency p50", "disk_block", ours, "latency_p50", partial(_median_s, op),
                               differs="fio's clat excludes the submission"))  # fmt: skip
-    # The file is written first, so that no measured run has to lay it out.
+    # The file is written first, so that no measured run has to lay it out. A direct write empties the page cache.
     whole = [f"--{key}={every[key]}" for key in ("name", "filename", "size")]
     return ToolWork(name, command, metrics, threads=1,
-                prepare=[command[0], *whole, "--rw=write", "--bs=1M", "--end_fsync=1"])  # fmt: skip
+                prepare=[command[0], *whole, "--rw=write", "--bs=1M", "--end_fsync=1"],
+                cached=_FILE if params["cache"] == "warm" else "")  # fmt: skip
 
 
 def _works(setting: ToolSetting) -> list[ToolWork]:

@@ -45,6 +45,7 @@ def _works(setting: ToolSetting) -> list[ToolWork]:
             [ComparedMetric("", "disk_block", read, "iops", _reads)],
             threads=1,
             prepare=[*file, "prepare"],
+            cached="test_file.0",
         ),
     ]  # fmt: skip
 
