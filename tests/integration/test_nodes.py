@@ -7,10 +7,13 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
+from nameplate.commands import run
 from nameplate.report.aliases import without_names
 from nameplate.report.exports import xml
 from nameplate.report.html.document import DETAILS
@@ -45,6 +48,19 @@ def test_slow_nodes_are_named_and_set_the_exit_code(tmp_path: Path) -> None:
     assert words[4].startswith("Reason=nameplate: ")
     assert words[4].endswith(" behind")
     assert "40 nodes, 1 hardware class" in answer.stdout
+
+
+@pytest.mark.parametrize(("slow", "code", "verdict"), [({6: 0.2}, 1, "Nodes: slow: node00007"), ({}, 0, "Nodes: none")])
+def test_a_run_that_finds_a_slow_node_has_the_exit_code_of_nodes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], slow: dict[int, float], code: int, verdict: str
+) -> None:
+    path = tmp_path / "run.jsonl"
+    write_stream_run(path, 40, slow=slow)
+    options: Any = SimpleNamespace(
+        quiet=False, expect=None, report=None, study=None, json=False, has_tables=False, mpi=None
+    )
+    assert run._finish(options, summarise(read_run(path)), path) == code
+    assert verdict in capsys.readouterr().out
 
 
 def test_a_healthy_cluster_has_exit_code_zero(tmp_path: Path) -> None:

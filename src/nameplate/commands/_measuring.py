@@ -26,14 +26,18 @@ from nameplate.planning.budget import overrun_s
 from nameplate.probes.shared.job import nodes_of
 from nameplate.records.machine_record import Machine
 from nameplate.records.plan_record import PerNode, Plan
-from nameplate.records.result import Report
+from nameplate.records.result import Nodes, Report
 from nameplate.records.run_record import SCHEMA, Reference, Run, check_moment
 from nameplate.records.run_writer import RunWriter
+from nameplate.report.terminal.nodes import slow_nodes
 from nameplate.results.digest import code_fingerprint, digest_of_report
 from nameplate.results.measurements import RunFile
 from nameplate.results.run_file import append_digest, read_run
 from nameplate.results.summarise import headline, summarise
 from nameplate.units import MAX_COUNT
+
+# The exit code of a verdict against a node.
+FOUND_SLOW = 1
 
 
 @dataclass(frozen=True)
@@ -193,6 +197,11 @@ def incomplete_code(report: Report) -> int:
     outcomes = {each.summary.outcome for each in report.results}
     is_incomplete = report.interrupted or "ok" not in outcomes or not outcomes.isdisjoint({"invalid", "failed"})
     return 3 if is_incomplete else 0
+
+
+def slow_code(nodes: Nodes | None) -> int:
+    """Return 1 if a node is slow, and 0 if none is, or if no nodes were compared."""
+    return FOUND_SLOW if nodes is not None and slow_nodes(nodes) else 0
 
 
 def _decided(decide: Callable[[Report], set[str]], path: Path) -> set[str]:

@@ -10,7 +10,7 @@ from typing import Annotated
 import msgspec
 from cyclopts import Parameter
 
-from nameplate.commands._measuring import Place, make_run, measure_to_file
+from nameplate.commands._measuring import FOUND_SLOW, Place, make_run, measure_to_file, slow_code
 from nameplate.errors import UsageError
 from nameplate.execution.core_process import CoreProcess, OnRecord, describe_core
 from nameplate.execution.file_keeper import FileDescriptorCache
@@ -29,8 +29,6 @@ from nameplate.report.optional_packages import check_report_packages
 from nameplate.report.terminal.nodes import print_findings, print_nodes, slow_nodes
 from nameplate.report.terminal.progress import make_progress
 from nameplate.results.cached_report import report_of
-
-_FOUND_SLOW = 1
 
 
 def command(
@@ -80,7 +78,7 @@ def command(
         sys.stdout.write(msgspec.json.format(msgspec.json.encode(nodes), indent=2).decode() + "\n")
     else:
         print_nodes(nodes)
-    return _FOUND_SLOW if slow_nodes(nodes) else 0
+    return slow_code(nodes)
 
 
 def _view(path: Path) -> tuple[Nodes, Run | None]:
@@ -123,7 +121,7 @@ def _recheck(nodes: Nodes, first: Run | None, target: Path, mpi: str | None, pla
         again = measure_to_file(header, writer, None, make_progress(False, False, header.plan.experiments), place)
     found = findings(nodes, suspects, again.nodes, first)
     print_findings(found)
-    return _FOUND_SLOW if any(finding.label in ("persistent", "not measured") for finding in found) else 0
+    return FOUND_SLOW if any(finding.label in ("persistent", "not measured") for finding in found) else 0
 
 
 def _positions(wanted: Sequence[str], present: Sequence[str]) -> list[int]:

@@ -29,6 +29,7 @@ from nameplate.commands._measuring import (
     measure_to_file,
     new_run_file,
     nodes_of_run,
+    slow_code,
 )
 from nameplate.commands._study import check_study, write_study
 from nameplate.commands._tools import asked_references, reference_values, references_take_s
@@ -110,7 +111,8 @@ def command(  # noqa: PLR0913 (the options of the command line)
     """Measure a plan or a probe, and show on one screen what the machine delivers and how far to trust it.
 
     For example, "nameplate run" measures the plan quick in at most a minute, and "nameplate run cpu_flops isa=avx2
-    threads=1,2" measures one probe with one thread and with two.
+    threads=1,2" measures one probe with one thread and with two. The exit code is 1 if nodes of an MPI job are compared
+    and one is slow.
 
     Parameters
     ----------
@@ -389,7 +391,7 @@ def _finish(options: RunOptions, result: Report, path: Path) -> int:
         raise OutputError(
             f"standard output was closed before the run ended; show the results with: nameplate show {path}"
         )
-    return incomplete_code(result)
+    return slow_code(result.nodes) or incomplete_code(result)
 
 
 def _reference_values(plan: Plan, core: CoreDescription, turns: int, began: float, quiet: bool) -> Sequence[Reference]:
