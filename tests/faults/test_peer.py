@@ -199,6 +199,20 @@ def test_only_the_core_inherits_the_key_from_nameplate(core_path: Path, key: Pat
     assert launcher.with_name("mpirun.key").read_text() == "none\n"
 
 
+def test_the_environment_of_nameplate_does_not_show_the_key(core_path: Path, key: Path, tmp_path: Path) -> None:
+    text = key.read_text().strip()
+    run = [sys.executable, "-m", "nameplate", "run", "null", "--time", "60s", "-o", str(tmp_path / "x.jsonl")]
+    with subprocess.Popen(run, env={**os.environ, "NAMEPLATE_KEY": text}, stderr=subprocess.DEVNULL,
+                          stdout=subprocess.DEVNULL) as process:  # fmt: skip
+        while not (tmp_path / "x.jsonl").exists():
+            assert process.poll() is None
+            time.sleep(0.01)
+        shown = Path(f"/proc/{process.pid}/environ").read_bytes()
+        process.kill()
+    assert b"PATH=" in shown
+    assert text.encode() not in shown
+
+
 def stranger(port: int, host: str = "127.0.0.1") -> socket.socket:
     """Connect from this address and send nothing."""
     return socket.create_connection(("127.0.0.1", port), timeout=10, source_address=(host, 0))

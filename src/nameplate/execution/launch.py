@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import re
 import shlex
@@ -30,6 +31,9 @@ _FAMILIES = {"open mpi": "openmpi", "openrte": "openmpi", "prte": "openmpi", "hy
 # Open MPI's message about a rank of which it no longer knows the number.
 _UNKNOWN_RANK = re.compile(r"has exited due to process rank \d+ with PID 0 on\s+node \S+ exiting improperly")
 
+_getenv = ctypes.CDLL(None).getenv
+_getenv.argtypes, _getenv.restype = (ctypes.c_char_p,), ctypes.c_void_p
+
 # The key of the network probes' peer, kept out of the environment that every program inherits.
 _hidden: dict[str, str] = {}
 
@@ -37,11 +41,17 @@ _hidden: dict[str, str] = {}
 def hide_key() -> None:
     """Move ``NAMEPLATE_KEY``, the key of the network probes' peer, from the environment to a private variable.
 
-    Programs that are started later do not inherit it. ``core_environment`` still has it. The call has no effect if the
-    variable is not set.
+    Programs that are started later do not inherit it, and ``/proc/PID/environ`` of this process does not show it any
+    more. ``core_environment`` still has it. The call has no effect if the variable is not set.
     """
-    if KEY_VARIABLE in os.environ:
-        _hidden[KEY_VARIABLE] = os.environ.pop(KEY_VARIABLE)
+    if KEY_VARIABLE not in os.environ:
+        return
+    # Removing a variable leaves its text in the memory that /proc shows.
+    address = _getenv(KEY_VARIABLE.encode())
+    _hidden[KEY_VARIABLE] = os.environ[KEY_VARIABLE]
+    if address is not None:
+        ctypes.memset(address, 0, len(ctypes.string_at(address)))
+    del os.environ[KEY_VARIABLE]
 
 
 def core_environment() -> dict[str, str]:
