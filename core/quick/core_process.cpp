@@ -19,6 +19,9 @@ namespace nameplate {
 
 namespace {
 
+// The limit of the Python package, too.
+constexpr std::size_t kMaxLine_bytes = std::size_t{64} << 20U;
+
 // Starts this program again. A signal of the terminal reaches only its parent, which ends it properly.
 pid_t start(std::vector<std::string> words, int input, int output) {
   posix_spawn_file_actions_t actions;
@@ -110,6 +113,11 @@ bool CoreProcess::read_more(double deadline_s) {
   const ssize_t got = read(output_.number(), text.data(), text.size());
   if (got < 0 && errno == EINTR) return false;
   if (got > 0) buffer_.append(text.data(), static_cast<std::size_t>(got));
+  if (buffer_.size() > kMaxLine_bytes && buffer_.find('\n') == std::string::npos) {
+    kill(process_, SIGKILL);
+    end("nameplate-core wrote a line that is longer than any record");
+    return true;
+  }
   if (got <= 0) end("");
   return true;
 }

@@ -26,6 +26,12 @@ constexpr std::string_view kOutcome = R"({"type":"outcome",)";
 constexpr std::string_view kHeader = R"({"type":"header",)";
 constexpr std::string_view kDigest = R"({"type":"figures",)";
 
+// The limit of the Python package, too, which reports such a line.
+constexpr std::size_t kMaxLine_bytes = std::size_t{64} << 20U;
+// Some numbers take two bytes of text and a hundred bytes of memory.
+constexpr std::size_t kMaxSample_bytes = std::size_t{1} << 20U;
+constexpr std::size_t kMaxRanges = std::size_t{1} << 20U;
+
 constexpr Place kRound{.parent = {}, .key = "round"};
 
 std::string_view without_newline(std::string_view line) { return line.substr(0, line.size() - 1); }
@@ -77,7 +83,8 @@ class Replacement {
   void take_sample(std::string_view line) {
     if (pending_.empty()) {
       // A node's samples, and samples with nodes, are judged together with the machine.
-      has_columns_ = line.find(R"("node)") == std::string_view::npos && samples_.begin(line);
+      has_columns_ =
+          line.size() <= kMaxSample_bytes && line.find(R"("node)") == std::string_view::npos && samples_.begin(line);
       pending_ = line;
       return;
     }
@@ -87,9 +94,11 @@ class Replacement {
 
   // Returns false if the samples before an outcome are kept.
   bool replace_pending(std::string_view line) {
-    if (pending_.empty() || !has_columns_ || !is_complete_ || !cut(line, outcome_)) return false;
+    if (pending_.empty() || !has_columns_ || !is_complete_ || line.size() > kMaxSample_bytes) return false;
+    if (!cut(line, outcome_)) return false;
     const auto formulas = formulas_.find(outcome_.text_of("probe"));
     if (formulas == formulas_.end() || !belong_together() || !samples_.read() || !are_of_one_round()) return false;
+    if (n_ranges_ + samples_.ranges().size() > kMaxRanges) return false;
     append(values_of(formulas->second, samples_, outcome_));
     add_ranges();
     return true;
@@ -97,7 +106,10 @@ class Replacement {
 
   void add_ranges() {
     std::vector<SampleRanges>& all = ranges_[samples_.id()];
-    if (all.empty() || !all.back().merge(samples_)) all.emplace_back(samples_);
+    if (all.empty() || !all.back().merge(samples_)) {
+      all.emplace_back(samples_);
+      n_ranges_ += samples_.ranges().size();
+    }
   }
 
   bool belong_together() const { return outcome_.text_of("ending") == "ok" && outcome_.text_of("id") == samples_.id(); }
@@ -128,6 +140,7 @@ class Replacement {
   SampleColumns samples_;
   JsonLine outcome_;
   std::map<std::string_view, std::vector<SampleRanges>> ranges_;  // by experiment
+  std::size_t n_ranges_ = 0;
 };
 
 // Reads a regular file of at most 1 GiB; returns false if this is impossible. The memory of `content` is reused.
@@ -161,17 +174,20 @@ FormulasByProbe formulas_from(const json& text) {
 
 }  // namespace
 
-void replace_samples(std::string_view text, const FormulasByProbe& formulas, RoundTexts& result) {
+bool replace_samples(std::string_view text, const FormulasByProbe& formulas, RoundTexts& result) {
   result.kept.clear();
   result.values.clear();
   Replacement replacement(formulas, result);
   while (!text.empty()) {
     const std::size_t end = text.find('\n');
-    if (end == std::string_view::npos) break;
-    replacement.add(text.substr(0, end + 1));
-    text.remove_prefix(end + 1);
+    const bool is_whole = end != std::string_view::npos;
+    const std::string_view line = text.substr(0, is_whole ? end + 1 : text.size());
+    if (line.size() > kMaxLine_bytes) return false;
+    if (is_whole) replacement.add(line);
+    text.remove_prefix(line.size());
   }
   replacement.end();
+  return true;
 }
 
 void print_round_values(const std::string& request, const RecordWriter& writer) {
@@ -187,11 +203,10 @@ void print_round_values(const std::string& request, const RecordWriter& writer) 
   std::string content;
   RoundTexts texts;
   for (const std::string& path : files) {
-    if (!read_file(path, content)) {
+    if (!read_file(path, content) || !replace_samples(content, formulas, texts)) {
       writer.write_line("");
       continue;
     }
-    replace_samples(content, formulas, texts);
     writer.write_line(fmt::format("{} {}", texts.kept.size(), texts.values.size()));
     writer.write_text(texts.kept);
     writer.write_text(texts.values);

@@ -10,6 +10,9 @@ namespace nameplate {
 
 namespace {
 
+// A hundred times as many as a series of ten minutes has.
+constexpr std::size_t kMaxNumbers = std::size_t{1} << 22U;
+
 std::optional<std::uint64_t> whole_number(std::string_view text) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.begin(), text.end(), value);
@@ -55,6 +58,7 @@ bool SampleColumns::begin(std::string_view line) {
 bool SampleColumns::add(std::string_view line) {
   const std::size_t before = numbers_.size();
   const std::size_t columns = first_.numbers.size();
+  if (before + columns > kMaxNumbers) return false;
   std::size_t at = 0;
   for (std::size_t i = 0;; ++i) {
     const std::string_view between = first_.between[i];

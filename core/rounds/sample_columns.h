@@ -18,7 +18,7 @@ class SampleColumns {
  public:
   // Begins with a sample; lines have their newlines, and must outlive the columns. Returns false if it has no columns.
   bool begin(std::string_view line);
-  // Adds a sample; returns false if it differs in more than its numbers.
+  // Adds a sample; returns false if it differs in more than its numbers, or if there are too many numbers.
   bool add(std::string_view line);
   // Reads the numbers. Returns false if a number is none, or if a column has whole and other numbers, or arrays and
   // numbers.

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
+import resource
+import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 from random import Random
@@ -144,6 +147,50 @@ def test_files_that_cannot_be_read_are_left_to_the_reader(tmp_path: Path) -> Non
     first, second = round_values([wrong[0], tmp_path / "soak.jsonl"])
     assert first is None
     assert second is not None
+
+
+SAMPLE = '{"type":"sample","round":1,"id":"x","elapsed_s":1.0'
+OUTCOME = '{"type":"outcome","round":1,"id":"x","probe":"null","ending":"ok"}\n'
+
+
+def costly_files(folder: Path) -> list[Path]:
+    """Write files whose numbers would take many times the memory of their text, each in another place."""
+    of_a_line = f"{SAMPLE}{',1' * (36 << 20)}}}\n"
+    of_an_outcome = f"{SAMPLE}}}\n{OUTCOME[:-2]}{',1' * (24 << 20)}}}\n"
+    of_a_round = f"{SAMPLE}{',1' * (250 << 10)}}}\n" * 96 + OUTCOME
+    of_many_kinds = "".join(f'{SAMPLE},"k{i}":1{",1" * (250 << 10)}}}\n{OUTCOME}' for i in range(64))
+    files = []
+    for name, text in (
+        ("line", of_a_line),
+        ("outcome", of_an_outcome),
+        ("round", of_a_round),
+        ("kinds", of_many_kinds),
+    ):
+        path = folder / f"{name}.jsonl"
+        path.write_text(text)
+        files.append(path)
+    return files
+
+
+def test_a_hostile_file_takes_no_more_memory_than_a_few_times_its_size(core_path: Path, tmp_path: Path) -> None:
+    limit = 768 << 20
+    for path in costly_files(tmp_path):
+        request = {"formulas": {"null": []}, "files": [str(path)]}
+        answer = subprocess.run(
+            [core_path, "round-values"], input=json.dumps(request).encode(), capture_output=True, check=False,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
+        )  # fmt: skip
+        assert answer.returncode == 0, answer.stderr
+        # A line longer than any record is left to the reader, which names it.
+        assert (answer.stdout == b"\n") == (path.stem == "line")
+
+
+def test_a_line_longer_than_any_record_is_named(tmp_path: Path) -> None:
+    path = recorded_file("soak.jsonl", tmp_path)
+    with path.open("ab") as file:
+        file.write(b'{"type":"sample","a":[' + b"1," * (33 << 20) + b"1]}\n")
+    batch = update._read_batch(str(tmp_path), run_files(tmp_path))
+    assert "is longer than any record: more than 64 MiB" in batch.entries[0].reason
 
 
 def test_a_text_that_is_no_run_is_refused() -> None:

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
 namespace nameplate {
@@ -108,6 +109,27 @@ TEST(RoundValues, AnythingUnusualIsKept) {
     EXPECT_EQ(texts.values, "");
   }
   EXPECT_EQ(replaced(sample(1, 10) + outcome(), {}).kept, sample(1, 10) + outcome());
+}
+
+TEST(RoundValues, LongLinesAndManyKindsOfSamplesAreKept) {
+  std::string numbers;
+  for (int i = 0; i < 600'000; ++i) numbers += ",1";
+  const std::string line = sample(1, 10, numbers) + outcome();
+  EXPECT_EQ(replaced(line, {kQuotient}).kept, line);
+  // Each sample has another form, so that there are as many ranges as numbers.
+  const std::string fewer = numbers.substr(0, 400'000);
+  std::string text;
+  for (int i = 0; i < 8; ++i) text += sample(1, 10, fmt::format(R"(,"key{}":0{})", i, fewer)) + outcome();
+  const RoundTexts texts = replaced(text, {kQuotient});
+  EXPECT_EQ(std::ranges::count(texts.kept, '\n'), 8 + 3);
+}
+
+TEST(RoundValues, ALineLongerThanAnyRecordIsLeftToTheReader) {
+  RoundTexts result;
+  const std::string line(std::size_t{65} << 20U, '1');
+  EXPECT_FALSE(replace_samples(outcome() + line + "\n" + outcome(), {}, result));
+  EXPECT_FALSE(replace_samples(line, {}, result));
+  EXPECT_TRUE(replace_samples(outcome() + line.substr(0, std::size_t{63} << 20U), {}, result));
 }
 
 TEST(RoundValues, ALastLineWithoutNewlineIsLeftOut) {
