@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "disk/content.h"
+#include "machine/size_text.h"
 #include "probe/error.h"
 
 namespace nameplate {
@@ -36,6 +37,7 @@ constexpr std::int64_t kLeftAfter_s = 600;
 constexpr mode_t kOnlyMine = 0600;
 constexpr std::int64_t kFillStep = 4 << 20;
 constexpr double kReservedPart = 0.1;
+constexpr double kReservedPartOfSmall = 0.5;
 constexpr std::int64_t kReserved_bytes = std::int64_t{2} << 30;
 
 std::string error_text() { return std::strerror(errno); }
@@ -128,19 +130,19 @@ std::int64_t room_for_files(const std::string& directory) {
   struct statvfs status {};
   if (statvfs(directory.c_str(), &status) != 0) fail(fmt::format("{}: {}", directory, error_text()));
   const auto unit = static_cast<double>(status.f_frsize);
+  const double total = static_cast<double>(status.f_blocks) * unit;
   const double reserved =
-      std::max(kReservedPart * static_cast<double>(status.f_blocks) * unit, static_cast<double>(kReserved_bytes));
+      std::max(kReservedPart * total, std::min(kReservedPartOfSmall * total, static_cast<double>(kReserved_bytes)));
   return static_cast<std::int64_t>(static_cast<double>(status.f_bavail) * unit - reserved);
 }
 
 void require_room(const std::string& directory, std::int64_t bytes) {
   const std::int64_t room = room_for_files(directory);
   if (bytes <= room) return;
-  constexpr double kGiga = 1e9;
   refuse(fmt::format(
-      "files of {:.1f} GB do not fit {}: {:.1f} GB may be used, because a tenth of a file system, and at least 2 "
-      "GiB, must stay free",
-      static_cast<double>(bytes) / kGiga, directory, static_cast<double>(std::max(room, std::int64_t{0})) / kGiga));
+      "files of {} do not fit {}: {} may be used, because a tenth of a file system, and at least 2 GiB or half of it, "
+      "must stay free; choose a smaller size",
+      size_text(bytes), directory, size_text(std::max(room, std::int64_t{0}))));
 }
 
 void sweep_leftovers(int directory, std::int64_t now_s) {

@@ -61,8 +61,8 @@ class TestFile {
   std::string name_;
 };
 
-// Returns the maximum size of a new file in a directory: the free space for this user minus a reserve of max(10 %, 2
-// GiB) of the file system.
+// Returns the maximum size of a new file in a directory: the free space for this user minus a reserve of 10 % of the
+// file system, and at least 2 GiB or half of it.
 std::int64_t room_for_files(const std::string& directory);
 
 // Throws ProbeError(skipped) if new files of this size would use the reserve.

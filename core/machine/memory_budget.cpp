@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "machine/size_text.h"
 #include "probe/error.h"
 
 namespace nameplate {
@@ -9,13 +10,6 @@ namespace nameplate {
 namespace {
 
 constexpr std::int64_t kUsablePercent = 90;
-
-std::string readable(std::int64_t bytes) {
-  constexpr double kMebi = 1 << 20;
-  constexpr double kGibi = 1 << 30;
-  const auto size = static_cast<double>(bytes);
-  return size < kGibi ? fmt::format("{:.1f} MiB", size / kMebi) : fmt::format("{:.1f} GiB", size / kGibi);
-}
 
 std::optional<MemoryBudget> of_machine(const Machine& machine) {
   const std::string info = machine.root.text("/proc/meminfo").value_or("");
@@ -44,8 +38,8 @@ void require_memory(std::int64_t bytes, const Machine& machine, const std::strin
   refuse(
       fmt::format("{} would take {} of memory, but {} of {} {} are free and {} % of that may be used; choose a size "
                   "that takes at most {}",
-                  what, readable(bytes), readable(budget->free_bytes), place, readable(budget->total_bytes),
-                  kUsablePercent, readable(budget->usable_bytes)));
+                  what, size_text(bytes), size_text(budget->free_bytes), place, size_text(budget->total_bytes),
+                  kUsablePercent, size_text(budget->usable_bytes)));
 }
 
 }  // namespace nameplate

@@ -34,7 +34,7 @@ std::string three_digits(double value) {
   return fmt::format("{:.{}f}", value, std::max(0, kDigits - whole));
 }
 
-std::string size_text(std::int64_t bytes) {
+std::string parameter_text(std::int64_t bytes) {
   constexpr std::int64_t kStep = 1024;
   for (const char* const unit : {"B", "KiB", "MiB"}) {
     if (bytes < kStep || bytes % kStep != 0) return fmt::format("{}{}", bytes, unit);
@@ -46,7 +46,7 @@ std::string size_text(std::int64_t bytes) {
 // Returns a parameter's value as labels have it.
 std::string words(const std::string& name, const nlohmann::json& value) {
   if (name == "threads") return fmt::format("{} thread{}", value.get<int>(), value == 1 ? "" : "s");
-  if (value.is_number()) return name == "block" || name == "size" ? size_text(value) : value.dump();
+  if (value.is_number()) return name == "block" || name == "size" ? parameter_text(value) : value.dump();
   auto text = value.get<std::string>();
   if (name == "protocol") std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::toupper(c); });
   return text;
@@ -111,11 +111,14 @@ std::string brief(const std::vector<std::optional<double>>& numbers, const std::
 }
 
 std::string machine_line(const Machine& machine) {
+  constexpr double kMebibyte = 1 << 20;
   constexpr double kGibibyte = 1 << 30;
+  const auto bytes = static_cast<double>(machine.memory.total_bytes);
+  const std::string memory =
+      bytes < kGibibyte ? fmt::format("{:.0f} MiB", bytes / kMebibyte) : fmt::format("{:.1f} GiB", bytes / kGibibyte);
   const std::string& model = machine.cpu.model.empty() ? machine.cpu.architecture : machine.cpu.model;
-  return fmt::format("{} · {}, {} core{}, {:.1f} GiB{}{}{}", machine.hostname, model, machine.topology.cores,
-                     machine.topology.cores == 1 ? "" : "s",
-                     static_cast<double>(machine.memory.total_bytes) / kGibibyte, hypervisor_words(machine),
+  return fmt::format("{} · {}, {} core{}, {}{}{}{}", machine.hostname, model, machine.topology.cores,
+                     machine.topology.cores == 1 ? "" : "s", memory, hypervisor_words(machine),
                      machine.container ? ", " + *machine.container + " container" : "",
                      machine.emulator ? ", emulated" : "");
 }

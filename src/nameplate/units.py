@@ -69,6 +69,19 @@ def size_text(size_bytes: float) -> str:
     return f"{number:.0f}{unit}" if number >= 1000 else f"{number:.3g}{unit}"
 
 
+def memory_text(size_bytes: float) -> str:
+    """Return a size of memory such as ``251.4 GiB``, with one decimal from 1 GiB on, ``512 MiB``, ``4 KiB`` or ``9 B``.
+
+    Only 0 is shown as 0.
+    """
+    if size_bytes >= 2**30:
+        return f"{size_bytes / 2**30:.1f} GiB"
+    factor, unit = next(
+        ((factor, unit) for factor, unit in ((2**20, "MiB"), (2**10, "KiB")) if size_bytes >= factor), (1, "B")
+    )
+    return f"{size_bytes / factor:.0f} {unit}"
+
+
 def parse_duration(text: str) -> float:
     """Return the seconds of a duration such as ``10ms``, ``2s``, ``1.5min``, ``3m``, ``1h`` or ``0.25``.
 

@@ -57,13 +57,13 @@ def test_a_file_in_memory_that_exceeds_the_group_limit_is_rejected(
     refused = ask("1GB")
     assert refused["ending"] == "skipped"
     assert "files of size=1000000000 on tmpfs would take" in refused["reason"]
-    assert "of the control group's limit of 600.0 MiB" in refused["reason"]
+    assert "of the control group's limit of 600 MiB" in refused["reason"]
     assert ask("100MB")["ending"] == "ok"
 
 
 @pytest.mark.usefixtures("as_root")
 def test_files_of_all_nodes_must_fit_a_shared_file_system(tmp_path: Path) -> None:
-    """Show the core a tmpfs of 2.3 GiB as NFS; it has room for one file of 200 MB, because 2 GiB must stay free."""
+    """Show the core a tmpfs of 600 MiB as NFS; it has room for one file of 200 MB, because half of it stays free."""
     place, root = tmp_path / "shared", tmp_path / "root"
     place.mkdir()
     (root / "proc" / "self").mkdir(parents=True)
@@ -77,7 +77,7 @@ def test_files_of_all_nodes_must_fit_a_shared_file_system(tmp_path: Path) -> Non
     def ask(**more: object) -> dict[str, Any]:
         params = {"file": str(place), "size": "200MB", "threads": 1, "op": "write"}
         request = {"id": "x", "probe": "disk_block", "params": params, "slice_s": 0.01, "warmup_s": 0.0, **more}
-        inside = f"mount -t tmpfs -o size=2300m tmpfs {place} && exec {program}"
+        inside = f"mount -t tmpfs -o size=600m tmpfs {place} && exec {program}"
         answer = subprocess.run(
             ["unshare", "--mount", "sh", "-c", inside],
             input=json.dumps(request) + "\n", capture_output=True, text=True, check=False, timeout=120,
@@ -87,5 +87,28 @@ def test_files_of_all_nodes_must_fit_a_shared_file_system(tmp_path: Path) -> Non
 
     together = ask(nodes=[0, 1], at_once=True)
     assert together["ending"] == "skipped", together
-    assert "files of 0.4 GB do not fit" in together["reason"]
+    assert "files of 381.5 MiB do not fit" in together["reason"]
     assert ask(nodes=[0, 1], at_once=False)["ending"] == "ok"
+
+
+@pytest.mark.parametrize(
+    ("size", "ending", "words"),
+    [
+        ("16MiB", "ok", ""),
+        ("400MiB", "ok", ""),
+        ("600MB", "skipped", "files of 572.2 MiB do not fit {place}: 512 MiB may be used"),
+        ("513MiB", "skipped", "files of 513 MiB do not fit {place}: 512 MiB may be used"),
+    ],
+)
+def test_a_small_file_system_has_room_for_half_of_it(
+    core_path: Path, tmp_path: Path, size: str, ending: str, words: str
+) -> None:
+    params = {"op": "read", "block": "1MiB", "size": size, "cache": "as-is", "file": str(tmp_path), "threads": 1}
+    request = {"id": "x", "probe": "disk_block", "params": params, "slice_s": 0.01, "warmup_s": 0.0}
+    answer = subprocess.run(
+        ["unshare", "--mount", "sh", "-c", f"mount -t tmpfs -o size=1g tmpfs {tmp_path} && exec {core_path}"],
+        input=json.dumps(request) + "\n", capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+    outcome = outcome_of(answer.stdout)
+    assert outcome["ending"] == ending, outcome
+    assert words.format(place=tmp_path) in outcome.get("reason", "")

@@ -278,7 +278,7 @@ REFUSED = [
     ({"size": "1000TiB"}, "skipped", "stay free"),
     ({"file": "/no/such/directory"}, "failed", "there is no directory /no/such"),
     ({"file": "/dev/null"}, "failed", "not a directory or a new file"),
-    ({"file": "/proc"}, "skipped", "0.0 GB may be used"),
+    ({"file": "/proc"}, "skipped", ": 0 B may be used"),
     ({"file": None, "read_device": "/dev/null"}, "failed", "not a block device"),
     ({"file": None, "read_device": "/dev/null", "op": "write"}, "skipped", "a device is never written to"),
 ]

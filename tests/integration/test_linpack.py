@@ -95,7 +95,7 @@ def test_a_library_is_loaded_and_called_by_an_unbound_thread(core_path: Path, pl
 def test_too_large_a_system_is_skipped_with_the_sizes(core_path: Path) -> None:
     outcome, samples = measure(core_path, n=1_000_000)
     assert (outcome["ending"], samples) == ("skipped", [])
-    assert "n=1000000 would take 7450.6 GiB of memory, but" in outcome["reason"]
+    assert "n=1000000 would take 7.276 TiB of memory, but" in outcome["reason"]
 
 
 @pytest.mark.parametrize(

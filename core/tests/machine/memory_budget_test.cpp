@@ -69,15 +69,13 @@ TEST_F(MemoryBudgetTest, ASizeThatFitsIsAccepted) {
 }
 
 TEST_F(MemoryBudgetTest, ARejectionNamesTheSizes) {
-  EXPECT_EQ(
-      refusal(5 * kGibi, machine()),
-      "the array of size=5GiB would take 5.0 GiB of memory, but 4.0 GiB of the machine's 8.0 GiB are free and 90 % "
-      "of that may be used; choose a size that takes at most 3.6 GiB");
+  EXPECT_EQ(refusal(5 * kGibi, machine()),
+            "the array of size=5GiB would take 5 GiB of memory, but 4 GiB of the machine's 8 GiB are free and 90 % of "
+            "that may be used; choose a size that takes at most 3.6 GiB");
   put_group("1073741824", "536870912");
-  EXPECT_EQ(
-      refusal(5 * kGibi, machine()),
-      "the array of size=5GiB would take 5.0 GiB of memory, but 512.0 MiB of the control group's limit of 1.0 GiB "
-      "are free and 90 % of that may be used; choose a size that takes at most 460.8 MiB");
+  EXPECT_EQ(refusal(5 * kGibi, machine()),
+            "the array of size=5GiB would take 5 GiB of memory, but 512 MiB of the control group's limit of 1 GiB are "
+            "free and 90 % of that may be used; choose a size that takes at most 460.8 MiB");
 }
 
 TEST_F(MemoryBudgetTest, UnknownMemoryIsNotRejected) {

@@ -15,6 +15,7 @@ from nameplate.report.html.facts import clock_rates, cpuid_facts, memory_and_pag
 from nameplate.report.platform_words import platform_words
 from nameplate.report.terminal.console import make_console
 from nameplate.report.terminal.entries import Described, lay_out_entries
+from nameplate.units import memory_text
 
 
 def command(*, root: Path | None = None, json: bool = False) -> int:
@@ -83,8 +84,8 @@ def _limits(limits: GroupLimits) -> str:
         parts.append(f"{limits.cpus:g} CPUs")
     if limits.memory_bytes:
         left_bytes = limits.memory_available_bytes
-        left = "" if left_bytes is None else f" ({left_bytes / 2**30:.1f} GiB left)"
-        parts.append(f"{limits.memory_bytes / 2**30:.1f} GiB{left}")
+        left = "" if left_bytes is None else f" ({memory_text(left_bytes)} left)"
+        parts.append(memory_text(limits.memory_bytes) + left)
     if limits.are_visible is False:
         parts.append("others are not visible" if parts else "limits are not visible")
     return ", ".join(parts) or "no limit"

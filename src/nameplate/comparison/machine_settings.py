@@ -8,7 +8,7 @@ import msgspec
 
 from nameplate.records.machine_record import Machine
 from nameplate.records.run_record import Run
-from nameplate.units import size_text
+from nameplate.units import memory_text, size_text
 
 
 class SettingDifference(msgspec.Struct, frozen=True):
@@ -76,7 +76,7 @@ _MACHINE_SETTINGS: dict[str, Callable[[Machine], object]] = {
     "cores": lambda m: m.topology.cores if m.topology.are_cores_listed else None,
     "CPUs allowed": lambda m: m.topology.allowed_cpus,
     "CPU quota": lambda m: m.limits.cpus or "none",
-    "memory": lambda m: f"{m.memory.total_bytes / 2**30:.1f} GiB" if m.memory.total_bytes else None,
+    "memory": lambda m: memory_text(m.memory.total_bytes) if m.memory.total_bytes else None,
     "memory limit": lambda m: size_text(m.limits.memory_bytes) if m.limits.memory_bytes else "none",
     "page size": lambda m: size_text(m.memory.page_bytes),
     "huge pages": lambda m: m.memory.transparent_huge_pages or None,

@@ -29,6 +29,7 @@ from nameplate.records.machine_record import Machine
 from nameplate.records.plan_record import Experiment, Value
 from nameplate.records.result import Rated, Table
 from nameplate.records.run_record import Sample
+from nameplate.units import size_text
 
 # A file smaller than this share of the memory fits the page cache.
 FITS = 0.9
@@ -107,7 +108,7 @@ def _disk_use(experiments: Sequence[Experiment], rounds: int) -> list[str]:
     for place in dict.fromkeys(place for place, *_ in files):
         own = [size for file, size in files.items() if file[0] == place]
         count = f"{len(own)} temporary file{'s' if len(own) > 1 else ''}"
-        lines.append(f"{sum(own) / 1e6:.0f} MB in {place}: {count}, removed when the run ends")
+        lines.append(f"{size_text(sum(own))} in {place}: {count}, removed when the run ends")
     if writing:
         time_s = rounds * sum(experiment.slice_s for experiment in writing)
         lines.append(f"overwritten for at least {time_s:.0f} s at the speed of the disk")

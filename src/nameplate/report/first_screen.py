@@ -20,7 +20,7 @@ from nameplate.report.platform_words import platform_words
 from nameplate.report.remarks import warnings_of
 from nameplate.report.trust import Trust, trust_in
 from nameplate.report.verdict import verdict
-from nameplate.units import size_text
+from nameplate.units import memory_text, size_text
 
 # More rows do not fit a terminal of 24 lines.
 MAX_ROWS = 12
@@ -115,9 +115,8 @@ def machine_words(report: Report) -> str:
     if machine is None:
         return "the machine was not recorded"
     model = machine.cpu.model or machine.cpu.architecture
-    memory = machine.memory.total_bytes / 2**30
     cores = count(machine.topology.cores, "core")
-    hardware = ", ".join(filter(None, [model, cores, f"{memory:.1f} GiB", platform_words(machine)]))
+    hardware = ", ".join(filter(None, [model, cores, memory_text(machine.memory.total_bytes), platform_words(machine)]))
     return hardware if is_alias(machine.hostname) else f"{machine.hostname} · {hardware}"
 
 

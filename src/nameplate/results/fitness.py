@@ -13,7 +13,7 @@ from typing import Literal
 
 from nameplate.records.machine_record import Machine
 from nameplate.statistics.stats import median, percentile
-from nameplate.units import percent_text
+from nameplate.units import memory_text, percent_text
 
 KnownGrade = Literal["A", "B", "C", "D", "F"]
 Grade = Literal[KnownGrade, "?"]
@@ -286,7 +286,7 @@ def _limits(machine: Machine) -> Finding:
                        "mount /sys/fs/cgroup in the container, or measure outside of it")  # fmt: skip
     if limits.cpus is None:
         memory = limits.memory_bytes
-        return Finding("A", "cgroup", "no CPU quota" + (f", {memory / 2**30:.1f} GiB of memory" if memory else ""))
+        return Finding("A", "cgroup", "no CPU quota" + (f", {memory_text(memory)} of memory" if memory else ""))
     workers = "worker" if machine.default_threads == 1 else "workers"
     is_whole = limits.cpus == int(limits.cpus) and limits.cpus >= 1
     return Finding(
@@ -304,7 +304,7 @@ def _swap(machine: Machine) -> Finding:
                         "measure where /proc/meminfo can be read")  # fmt: skip
     if used == 0:
         return Finding("A", "swap", "nothing is swapped out" if memory.swap_bytes else "no swap")
-    return Finding("B", "swap", f"{used / 2**20:.0f} MiB are swapped out",
+    return Finding("B", "swap", f"{memory_text(used)} are swapped out",
                    "accesses to swapped memory stall",
                    "free memory, then: swapoff -a && swapon -a")  # fmt: skip
 

@@ -11,6 +11,7 @@ import pytest
 from machines import MACHINE
 from nameplate.planning import file_size
 from nameplate.planning.file_size import file_beyond_memory
+from nameplate.units import size_text
 
 GIB = 1 << 30
 BLOCK = 4096
@@ -38,9 +39,22 @@ def test_too_little_free_space_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_
     size, reason = file_beyond_memory(MACHINE, tmp_path, LONG_S)
     assert size == 1280 << 20
     assert reason == (
-        "the disk file has 1280 MiB instead of 10.7 GB, so it is not larger than the memory: the "
-        "file system has room for 5.37 GB"
+        "the disk file has 1280MiB instead of 10GiB, so it is not larger than the memory: the file system has room for "
+        "5GiB"
     )
+
+
+@pytest.mark.parametrize(("mib", "size_mib"), [(4096, 1280), (2048, 1024), (1024, 512), (300, 150), (1, 1)])
+def test_the_file_fits_a_small_file_system(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, mib: int, size_mib: int
+) -> None:
+    blocks = (mib << 20) // BLOCK
+    status = SimpleNamespace(f_blocks=blocks, f_bavail=blocks, f_frsize=BLOCK)
+    monkeypatch.setattr(file_size, "os", SimpleNamespace(statvfs=lambda _: status))
+    size, reason = file_beyond_memory(MACHINE, tmp_path, LONG_S)
+    assert size == size_mib << 20
+    assert f"the disk file has {size_text(size)} instead of 10GiB" in reason
+    assert "0.0" not in reason
 
 
 def test_too_little_time_is_reported_with_the_time_needed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

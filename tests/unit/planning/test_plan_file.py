@@ -94,7 +94,7 @@ def test_a_file_that_could_not_be_larger_than_the_memory_is_noted(tmp_path: Path
     path.write_text('budget = "1s"\n\n[[experiment]]\nprobe = "sized"\nsize = "{beyond_memory}"\n')
     plan = build_plan(read_plan(str(path)), {"sized": ProbeInfo("sized", "", [], [SIZE], [], [])}, {}, MACHINE)
     assert [e.params["size"] for e in plan.experiments] == [1280 << 20]
-    assert plan.notes[0].startswith("the disk file has 1280 MiB instead of 10.7 GB")
+    assert plan.notes[0].startswith("the disk file has 1280MiB instead of 10GiB")
 
 
 def test_names_in_braces_stand_for_properties_of_the_machine(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from nameplate.units import (
     DURATION_UNITS,
     SIZE_UNITS,
     geometric,
+    memory_text,
     parse_duration,
     parse_fraction,
     parse_quantity,
@@ -35,6 +36,17 @@ PROBE = ProbeInfo("test", "", [], [SIZE, COUNT, WORD, TIME], [], [])
 )
 def test_sizes(text: str, size: int) -> None:
     assert parse_size(text) == size
+
+
+@pytest.mark.parametrize(
+    ("size", "text"),
+    [
+        (0, "0 B"), (512, "512 B"), (4096, "4 KiB"), (64 << 20, "64 MiB"), (1000 << 20, "1000 MiB"),
+        (1 << 30, "1.0 GiB"), (269_942_374_195, "251.4 GiB"),
+    ],
+)  # fmt: skip
+def test_a_size_of_memory_has_a_unit_in_which_it_is_not_zero(size: int, text: str) -> None:
+    assert memory_text(size) == text
 
 
 @given(st.integers(0, 10**12), st.sampled_from(sorted(SIZE_UNITS)))

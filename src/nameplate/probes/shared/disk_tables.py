@@ -8,6 +8,7 @@ from nameplate.probes.shared.grid import Row, crossed, grouped, labels, quantity
 from nameplate.probes.shared.percentiles import MAX_ROWS, percentile_tables
 from nameplate.records.result import Result, Table
 from nameplate.statistics.stats import is_steady
+from nameplate.units import size_text
 
 PROBE = "disk_block"
 _SERVED = "served by "
@@ -86,7 +87,7 @@ def _studies(results: Sequence[Result]) -> list[Table]:
 def _size_note(result: Result) -> str:
     size, memory = result.facts["file_bytes"], result.facts["memory_bytes"]
     relation = "larger than memory" if size > memory else "smaller than memory, so that the page cache can hold it"
-    return f"The file has {size / 1e9:.3g} GB. It is {relation}, which has {memory / 1e9:.3g} GB."
+    return f"The file has {size_text(size)}. It is {relation}, which has {size_text(memory)}."
 
 
 def _libraries(results: Sequence[Result]) -> list[Table]:

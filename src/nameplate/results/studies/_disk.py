@@ -46,7 +46,7 @@ def disk_file_note(measured: StudyRun, published: str) -> str:
         "larger than the memory" if size > memory else "smaller than the memory, so the page cache can hold it all"
     )
     reasons = "".join(f" {note[:1].upper()}{note[1:]}." for note in measured.notes if note.startswith("the disk file"))
-    sizes = f"{size / 1e9:.3g} GB with {memory / 1e9:.3g} GB of memory"
+    sizes = f"{size_text(size)} with {size_text(memory)} of memory"
     return f"The study's file: {published}. Here: {sizes}, {follows}.{reasons}"
 
 
