@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <csignal>
@@ -15,6 +16,7 @@
 
 #include "machine/spawn.h"
 #include "net/key_file.h"
+#include "net/socket.h"
 #include "probe/error.h"
 
 namespace nameplate {
@@ -23,15 +25,13 @@ namespace {
 
 constexpr int kStart_ms = 5000;
 
-// Returns the port, if the peer reports it in time.
-std::uint16_t read_port(int pipe) {
+// Returns what the peer announces in time: its port, or why it has none.
+std::string read_announcement(int pipe) {
   pollfd wanted{.fd = pipe, .events = POLLIN};
-  std::array<char, 8> line{};
-  std::uint16_t port = 0;
-  if (poll(&wanted, 1, kStart_ms) <= 0) return 0;
+  std::array<char, 512> line{};
+  if (poll(&wanted, 1, kStart_ms) <= 0) return "";
   const ssize_t got = read(pipe, line.data(), line.size());
-  if (got > 0) std::from_chars(line.data(), line.data() + got, port);
-  return port;
+  return {line.data(), static_cast<std::size_t>(std::max<ssize_t>(0, got))};
 }
 
 // Returns `entry` and this process's other variables.
@@ -58,7 +58,7 @@ bool Child::has_ended() {
   return number_ < 0;
 }
 
-OwnPeer::OwnPeer(const Placement& placement) {
+OwnPeer::OwnPeer(const Placement& placement) : place_{.host = loopback_host(), .port = 0} {
   Pipe port;
   // Standard output carries records, which a peer does not write.
   posix_spawn_file_actions_t actions;
@@ -72,7 +72,7 @@ OwnPeer::OwnPeer(const Placement& placement) {
                                     std::to_string(getpid()),
                                     "serve",
                                     "--listen",
-                                    "127.0.0.1",
+                                    place_.host,
                                     "--port",
                                     "0",
                                     "--announce",
@@ -85,8 +85,11 @@ OwnPeer::OwnPeer(const Placement& placement) {
   posix_spawn_file_actions_destroy(&actions);
   if (error != 0) fail(fmt::format("cannot start a peer on this machine: {}", std::strerror(error)));
   port.writer = Descriptor();
-  place_.port = read_port(port.reader.number());
-  if (place_.port == 0) fail("the peer on this machine did not start");
+  const std::string announced = read_announcement(port.reader.number());
+  std::from_chars(announced.data(), announced.data() + announced.size(), place_.port);
+  if (place_.port == 0) {
+    fail(fmt::format("the peer on this machine did not start{}{}", announced.empty() ? "" : ": ", announced));
+  }
 }
 
 }  // namespace nameplate

@@ -32,7 +32,7 @@ class Child {
 class OwnPeer {
  public:
   // Its threads take the CPUs after those of the threads that they serve, so that the two ends of a connection do not
-  // share one if there are two. Throws ProbeError(failed).
+  // share one if there are two. It listens at the first loopback address of this machine. Throws ProbeError(failed).
   explicit OwnPeer(const Placement& placement);
 
   const HostAndPort& place() const { return place_; }
@@ -40,7 +40,7 @@ class OwnPeer {
   bool has_ended() { return process_.has_ended(); }
 
  private:
-  HostAndPort place_{"127.0.0.1", 0};
+  HostAndPort place_;
   Key key_ = Key::random();
   Child process_;
 };

@@ -57,6 +57,17 @@ Descriptor bound_socket(const Address& address, int type) {
   return socket;
 }
 
+// Returns where to listen. A name such as localhost may have addresses of a family that the machine lacks; if it has
+// none of them, they are returned, since listening gives the reason.
+std::vector<Address> addresses_of(const HostAndPort& listen) {
+  std::vector<Address> result = resolve(listen);
+  const auto is_missing = [](const Address& address) { return !why_not_own(address).empty(); };
+  const bool has_none = std::ranges::all_of(result, is_missing);
+  if (has_none && listen.host == "localhost") return resolve({.host = loopback_host(), .port = listen.port});
+  if (!has_none) std::erase_if(result, is_missing);
+  return result;
+}
+
 void make_blocking(int socket) { fcntl(socket, F_SETFL, fcntl(socket, F_GETFL) & ~O_NONBLOCK); }
 
 }  // namespace
@@ -69,7 +80,7 @@ Peer::Peer(PeerOptions options)
       pending_(std::min(kMaxPending, max_descriptors_ / kPendingPart)),
       pool_({.sockets = std::min(options_.all_sessions.sockets, max_descriptors_ / kSessionsPart),
              .memory_bytes = options_.all_sessions.memory_bytes}) {
-  for (const Address& address : resolve(options_.listen)) {
+  for (const Address& address : addresses_of(options_.listen)) {
     if (!address.is_loopback() && !options_.key.is_given()) {
       fail(
           fmt::format("other machines can reach {}, so a key is needed; create one with nameplate serve --new-key "

@@ -10,6 +10,7 @@
 #include <atomic>
 #include <csignal>
 #include <cstring>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "probe/error.h"
@@ -49,11 +50,15 @@ void announce_as_json(const Peer& peer) {
   RecordWriter(STDOUT_FILENO, &is_bounded).write_line(document.dump());
 }
 
+// Tells the program that started this peer.
+void tell(int descriptor, const std::string& text) {
+  if (write(descriptor, text.data(), text.size()) < 0) fail("nobody waits for this peer");
+  close(descriptor);
+}
+
 void announce(const Peer& peer, const ServeOptions& options) {
   if (options.announce >= 0) {
-    const std::string line = fmt::format("{}\n", peer.addresses().front().port());
-    if (write(options.announce, line.data(), line.size()) < 0) fail("nobody waits for this peer");
-    close(options.announce);
+    tell(options.announce, fmt::format("{}\n", peer.addresses().front().port()));
     return;
   }
   if (options.is_json) {
@@ -66,6 +71,18 @@ void announce(const Peer& peer, const ServeOptions& options) {
   }
 }
 
+// Returns a peer that listens without root's rights. The program that started it is told if that is impossible.
+std::unique_ptr<Peer> start_peer(ServeOptions& options) {
+  try {
+    auto peer = std::make_unique<Peer>(std::move(options.peer));
+    drop_rights(options.user, *peer);
+    return peer;
+  } catch (const ProbeError& error) {
+    if (options.announce >= 0) tell(options.announce, error.what());
+    throw;
+  }
+}
+
 }  // namespace
 
 void serve(ServeOptions options) {
@@ -73,11 +90,10 @@ void serve(ServeOptions options) {
   // A change of user would clear the parent-death signal.
   int parent_death = 0;
   prctl(PR_GET_PDEATHSIG, &parent_death);
-  Peer peer(std::move(options.peer));
-  drop_rights(options.user, peer);
+  const std::unique_ptr<Peer> peer = start_peer(options);
   if (parent_death != 0) prctl(PR_SET_PDEATHSIG, parent_death);
-  announce(peer, options);
-  peer.run(stop.number());
+  announce(*peer, options);
+  peer->run(stop.number());
 }
 
 }  // namespace nameplate

@@ -96,6 +96,30 @@ void set_options(int socket, const TrafficRequest& request) {
   }
 }
 
+std::string why_not_own(const Address& address) {
+  const Descriptor socket(::socket(address.family(), SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  const Address any_port = address.with_port(0);
+  std::string host = any_port.text();
+  host.resize(host.rfind(':'));
+  if (!socket.is_open() || bind(socket.number(), any_port.get(), any_port.length) != 0) {
+    return fmt::format("cannot bind {}: {}", host, std::strerror(errno));
+  }
+  // Where no interface is up, some addresses can be bound, but not reached.
+  const Address own = own_address(socket.number());
+  if (connect(socket.number(), own.get(), own.length) == 0) return "";
+  return fmt::format("cannot reach {}: {}", host, std::strerror(errno));
+}
+
+std::string loopback_host() {
+  std::string reasons;
+  for (const char* const host : {"127.0.0.1", "::1"}) {
+    const std::string reason = why_not_own(resolve({.host = host, .port = 0}).front());
+    if (reason.empty()) return host;
+    reasons += (reasons.empty() ? "" : ", ") + reason;
+  }
+  fail(fmt::format("this machine has no loopback address ({}); ip link set lo up adds them", reasons));
+}
+
 const char* last_error() {
   if (errno == 0) return "the connection was closed";
   return errno == EAGAIN ? "timed out" : std::strerror(errno);

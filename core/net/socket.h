@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "machine/descriptor.h"
 #include "net/address.h"
@@ -44,6 +45,13 @@ void send_at_once(int socket, bool on);
 
 // Sets the options of a request on a traffic socket. Throws ProbeError(skipped) if the system rejects one.
 void set_options(int socket, const TrafficRequest& request);
+
+// Returns why no program on this machine can reach another one at the address, whatever the port; empty if it can.
+std::string why_not_own(const Address& address);
+
+// Returns the first of 127.0.0.1 and ::1 that this machine has. Throws ProbeError(failed) with the reasons if it has
+// neither.
+std::string loopback_host();
 
 // Returns errno in words: "timed out" for a socket whose time limit passed.
 const char* last_error();

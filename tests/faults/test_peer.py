@@ -213,6 +213,52 @@ def test_the_environment_of_nameplate_does_not_show_the_key(core_path: Path, key
     assert text.encode() not in shown
 
 
+def in_a_namespace(before: str) -> list[str]:
+    """Return the start of a command that runs in a network namespace of its own, which a line of shell prepares."""
+    return ["unshare", "--net", "sh", "-c", f'{before}; exec "$@"', "sh"]
+
+
+IPV6_ONLY = "ip link set lo up && ip addr del 127.0.0.1/8 dev lo"
+PINGPONG = {"id": "x", "probe": "net_pingpong", "slice_s": 0.05, "sample_s": 0.01, "warmup_s": 0.0}
+
+
+@pytest.mark.parametrize("protocol", ["tcp", "udp"])
+def test_without_ipv4_the_own_peer_listens_at_ipv6(core_path: Path, protocol: str) -> None:
+    request = json.dumps({**PINGPONG, "params": {"protocol": protocol, "payload": 64}})
+    answer = subprocess.run([*in_a_namespace(IPV6_ONLY), core_path], input=request + "\n", capture_output=True,
+                            text=True, check=True, timeout=60)  # fmt: skip
+    outcome = next(r for r in map(json.loads, answer.stdout.splitlines()) if r["type"] == "outcome")
+    assert (outcome["ending"], outcome["facts"]["is_local"]) == ("ok", 1), outcome
+
+
+def test_a_machine_without_loopback_addresses_says_why_there_is_no_peer(core_path: Path) -> None:
+    request = json.dumps({**PINGPONG, "params": {"protocol": "tcp", "payload": 64}})
+    answer = subprocess.run([*in_a_namespace(":"), core_path], input=request + "\n", capture_output=True, text=True,
+                            check=True, timeout=60)  # fmt: skip
+    outcome = next(r for r in map(json.loads, answer.stdout.splitlines()) if r["type"] == "outcome")
+    assert outcome["ending"] == "failed"
+    assert outcome["reason"].startswith(
+        "this machine has no loopback address (cannot reach 127.0.0.1: Network is unreachable, cannot bind [::1]: "
+    )
+
+
+def test_without_ipv4_serve_listens_at_ipv6_by_default(core_path: Path) -> None:
+    with serving(core_path, before=in_a_namespace(IPV6_ONLY)) as (peer, port):
+        assert peer.poll() is None
+        assert port > 0
+
+
+@pytest.mark.parametrize("before", [":", IPV6_ONLY])
+def test_serve_gives_the_reason_if_it_cannot_listen(core_path: Path, before: str) -> None:
+    words = ["serve", "--port", "0", *(["--listen", "127.0.0.1"] if before == IPV6_ONLY else [])]
+    answer = subprocess.run([*in_a_namespace(before), core_path, *words], capture_output=True, text=True, check=False,
+                            timeout=60)  # fmt: skip
+    assert answer.returncode == 2
+    assert len(answer.stderr.splitlines()) == 1
+    assert "127.0.0.1" in answer.stderr
+    assert ("Cannot assign requested address" if before == IPV6_ONLY else "Network is unreachable") in answer.stderr
+
+
 def stranger(port: int, host: str = "127.0.0.1") -> socket.socket:
     """Connect from this address and send nothing."""
     return socket.create_connection(("127.0.0.1", port), timeout=10, source_address=(host, 0))

@@ -9,15 +9,22 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import nullcontext
 from pathlib import Path
 
 import jsonschema
+import msgspec
 import pytest
 
-from nameplate.errors import ToolFailed
+from machines import MACHINE
+from nameplate.errors import CoreError, ToolFailed
+from nameplate.probes import ResolvedExperiment
+from nameplate.records.plan_record import Value
+from nameplate.records.run_record import Work
 from nameplate.tools.external import load_references
-from nameplate.tools.paired import scratch
-from nameplate.tools.process import free_port, on_cpus, run_tool, serving
+from nameplate.tools.paired import _check_served, scratch
+from nameplate.tools.process import free_port, loopback_host, on_cpus, run_tool, serving
+from run_samples import sample
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = ROOT / "tests" / "golden" / "references"
@@ -125,6 +132,56 @@ def test_a_failing_tool_affects_only_its_own_rows(tools: Path, tmp_path: Path) -
     assert not list(tmp_path.glob(".nameplate*"))
 
 
+# Drops a file from the page cache, as direct writes of another work do.
+EVICT = """import os, sys
+file = os.open(sys.argv[1], os.O_RDWR)
+os.fsync(file)
+os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
+"""
+
+
+def evicting(path: str) -> str:
+    return f"{sys.executable} -c '{EVICT}' {path}"
+
+
+@pytest.mark.slow
+def test_each_pair_has_its_file_prepared_and_in_the_page_cache(tools: Path, tmp_path: Path) -> None:
+    """The other work removes the file from the cache, and this tool lists what it finds in the cache."""
+    share = "from nameplate.tools.page_cache import cached_share, Path; print(cached_share(Path('test_file.0')))"
+    found = f'{sys.executable} -c "{share}" >> {tmp_path}/found'
+    file_test = f"{found}; cat {GOLDEN}/sysbench-fileio-1.0.20.txt"
+    script = sysbench(file_test).replace("*memory*) ", f"*memory*) {evicting('test_file.0')}; ")
+    script = script.replace("echo content > test_file.0", f"echo x >> {tmp_path}/prepared; echo content > test_file.0")
+    stand_in(tools, "sysbench", script)
+    code, answer, _ = versus("sysbench", "--pairs", "5", "--time", "1s")
+    assert (code, [len(row["theirs"]) for row in rows(answer) if row["ratio"]]) == (0, [5, 5])  # type: ignore[arg-type]
+    assert (tmp_path / "found").read_text() == "1.0\n" * 5
+    assert (tmp_path / "prepared").read_text() == "x\n" * 5
+
+
+@pytest.mark.slow
+def test_a_file_that_leaves_the_page_cache_during_a_run_has_no_ratio(tools: Path) -> None:
+    stand_in(tools, "sysbench", sysbench(f"cat {GOLDEN}/sysbench-fileio-1.0.20.txt; {evicting('test_file.0')}"))
+    code, answer, _ = versus("sysbench", "--pairs", "5", "--time", "1s")
+    reasons = [str(row["reason"]) for row in rows(answer) if row["work"] == "4 KiB random read, page cache"]
+    assert (code, len(reasons)) == (3, 1)
+    assert "sysbench: 0 % of test_file.0 are in the page cache after its run" in reasons[0]
+
+
+def test_reads_of_nameplate_that_the_page_cache_did_not_serve_are_no_values() -> None:
+    params: dict[str, Value] = {"op": "read", "cache": "warm", "sync": "none"}
+    facts = {"file_bytes": 100.0, "is_memory": 0.0}
+    moved = {"process_write_bytes": 0.0, "device_read_bytes": 0.0, "device_write_bytes": 0.0}
+    for before, fetched, words in ((100.0, 0.0, None), (40.0, 60.0, "mixed: 60 %"), (-1.0, -1.0, "unknown")):
+        counters = {
+            "resident_before_bytes": before, "resident_after_bytes": 100.0, "process_read_bytes": fetched, **moved,
+        }  # fmt: skip
+        measured = msgspec.structs.replace(sample("x"), work=Work(100, 0, 1), counters=counters)
+        experiment = ResolvedExperiment(params, facts, MACHINE, {})
+        with pytest.raises(CoreError, match=words) if words else nullcontext():
+            _check_served(experiment, [measured])
+
+
 def test_a_hanging_tool_is_ended_with_its_children(tmp_path: Path) -> None:
     script = f"sleep 600 & echo $! > {tmp_path}/child; sleep 600"
     with pytest.raises(ToolFailed, match="did not finish within 5 s and was ended"):
@@ -134,6 +191,43 @@ def test_a_hanging_tool_is_ended_with_its_children(tmp_path: Path) -> None:
     while is_running(child):
         assert time.monotonic() < deadline
         time.sleep(0.01)
+
+
+def in_a_namespace(before: str, *command: str) -> subprocess.CompletedProcess[str]:
+    """Run a command in a network namespace of its own that a line of shell prepares."""
+    inside = f'{before}; exec "$@"'
+    return subprocess.run(
+        ["unshare", "--net", "sh", "-c", inside, "sh", *command],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+
+
+IPV6_ONLY = "ip link set lo up && ip addr del 127.0.0.1/8 dev lo"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tool", ["iperf3", "iperf"])
+def test_without_ipv4_servers_listen_at_ipv6(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tool: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = ["versus", tool, "--pairs", "5", "--time", "1s", "--json", "-q"]
+    done = in_a_namespace(IPV6_ONLY, sys.executable, "-m", "nameplate", *words)
+    answer = rows(json.loads(done.stdout))
+    assert any(row["ratio"] for row in answer), answer
+    assert all("::1" in str(row["command"]) for row in answer if row["ratio"])
+
+
+def test_without_a_loopback_address_the_reason_is_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = ["versus", "sockperf", "--pairs", "5", "--time", "1s", "--json", "-q"]
+    done = in_a_namespace(":", sys.executable, "-m", "nameplate", *words)
+    reasons = [str(row["reason"]) for row in rows(json.loads(done.stdout)) if row["probe"] and row["command"]]
+    assert done.returncode == 3
+    assert reasons
+    assert all("cannot use 127.0.0.1: Network is unreachable" in reason for reason in reasons)
+    assert loopback_host() in ("127.0.0.1", "::1")
 
 
 def test_a_server_that_does_not_listen_is_an_error_and_a_listening_one_is_ended(tmp_path: Path) -> None:

@@ -5,6 +5,8 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 
 #include "complaint.h"
 
@@ -36,6 +38,13 @@ TEST_F(OwnPeerTest, SaysIfItsProgramDoesNotExist) {
 TEST_F(OwnPeerTest, LeavesNoProcessBehindIfItDoesNotStart) {
   EXPECT_EQ(complaint_with("/bin/false"), "the peer on this machine did not start");
   EXPECT_FALSE(has_children());
+}
+
+TEST_F(OwnPeerTest, NamesTheReasonThatThePeerGives) {
+  const std::string script = testing::TempDir() + "/peer";
+  std::ofstream(script) << "#!/bin/sh\nprintf 'no socket' > /proc/self/fd/$9\n";
+  std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+  EXPECT_EQ(complaint_with(script.c_str()), "the peer on this machine did not start: no socket");
 }
 
 }  // namespace

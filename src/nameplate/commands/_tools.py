@@ -10,7 +10,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, NamedTuple
 
-from nameplate.errors import NameplateError, ToolError, ToolFailed, Unreadable, UsageError
+from nameplate.errors import CoreError, NameplateError, ToolError, ToolFailed, Unreadable, UsageError
 from nameplate.execution.core_process import CoreDescription, describe_core
 from nameplate.execution.file_keeper import FileDescriptorCache
 from nameplate.execution.launch import Launch, family_of, launch_with
@@ -22,8 +22,8 @@ from nameplate.records.plan_record import Plan, ReferenceWork
 from nameplate.records.run_record import Reference
 from nameplate.tools.external import load_references
 from nameplate.tools.paired import DEADLINE_S, Bench, PairedComparison, PairedRow, scratch
-from nameplate.tools.process import free_port, identify
-from nameplate.tools.reference_tool import FoundProgram, ReferenceTool, ToolSetting, ToolWork
+from nameplate.tools.process import free_port, identify, loopback_host
+from nameplate.tools.reference_tool import LOOPBACK, FoundProgram, ReferenceTool, ToolSetting, ToolWork
 
 # The time of one run of a tool that is not paired with nameplate, and the time to start it and its server.
 _SECONDS = 2
@@ -52,8 +52,13 @@ class _Job(NamedTuple):
 def _setting(
     reference: ReferenceTool, found: Mapping[str, FoundProgram], folder: Path, machine: Machine, job: _Job, seconds: int
 ) -> ToolSetting:
+    try:
+        host = loopback_host()
+        port = free_port(host)
+    except ToolFailed:
+        host, port = LOOPBACK, 0  # only works with servers need it, which give the reason
     return ToolSetting(
-        found=found, folder=folder, port=free_port(), seconds=seconds,
+        found=found, folder=folder, host=host, port=port, seconds=seconds,
         cores=int(machine.topology.allowed_cores), beyond_bytes=beyond_caches_bytes(machine), machine=machine,
         launcher=job.launch.launcher if job.launch else (), ranks=job.ranks, params=reference.given,
     )  # fmt: skip
@@ -69,7 +74,8 @@ class Search:
     - ``seconds``: the time of one run of a tool, 1 or more; one with a fixed amount of work takes as long as it needs
     - ``probes``: the names of the probes to compare; an empty set means all
 
-    With a launcher, the MPI core is started once to describe itself. Raises CoreError if that fails.
+    With a launcher, the MPI core is started once to describe itself. If that fails, as on a machine without a network
+    interface, ``usual_launch`` counts as no launcher, and any other one raises CoreError.
     """
 
     def __init__(
@@ -77,9 +83,27 @@ class Search:
     ) -> None:
         self.folder, self.launch, self.machine = folder, launch, core.machine
         self.seconds, self.probes = seconds, probes
-        job = describe_core(launch) if launch else None
+        self._job_error = ""
+        job = self._job()
         self._known = {*core.probes, *(job.probes if job else ())}
         self._ranks = job.machine.job.ranks if job and job.machine.job else 1
+
+    def _job(self) -> CoreDescription | None:
+        if self.launch is None:
+            return None
+        try:
+            return describe_core(self.launch)
+        except CoreError as error:
+            if self.launch != usual_launch():
+                raise
+            self.launch = None
+            self._job_error = str(error)
+            return None
+
+    def _without_job(self, reference: ReferenceTool) -> PairedRow:
+        if self._job_error:
+            return PairedRow(tool=reference.name, reason=self._job_error)
+        return PairedRow(tool=reference.name, reason="no MPI launcher", install="apt install openmpi-bin")
 
     def all(self, references: Sequence[ReferenceTool]) -> tuple[list[PairedComparison], list[PairedRow]]:
         """Return the possible comparisons, and a row with the reason for each tool or work that cannot be compared.
@@ -104,11 +128,7 @@ class Search:
         own = self.folder / reference.name
         own.mkdir(exist_ok=True)  # a plan may name a tool twice, with different work
         if reference.is_mpi and self.launch is None:
-            return (
-                []
-                if self.probes
-                else [PairedRow(tool=reference.name, reason="no MPI launcher", install="apt install openmpi-bin")]
-            )
+            return [] if self.probes else [self._without_job(reference)]
         found, doubts = identify(reference, self.launch.launcher if self.launch else (), own)
         if not found:
             reason = "; ".join(doubts) or "not installed"

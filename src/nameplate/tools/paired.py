@@ -38,8 +38,8 @@ from nameplate.records.plan_record import Experiment, Limits, Value
 from nameplate.records.run_record import Header, Outcome, Sample
 from nameplate.tools.page_cache import check_cached, warm
 from nameplate.tools.pairing import measure_pair, paired_ratio
-from nameplate.tools.process import free_port, on_cpus, read_output, run_tool, serving
-from nameplate.tools.reference_tool import LOOPBACK, ComparedMetric, ReferenceTool, ToolSetting, ToolWork
+from nameplate.tools.process import free_port, loopback_host, on_cpus, read_output, run_tool, serving
+from nameplate.tools.reference_tool import ComparedMetric, ReferenceTool, ToolSetting, ToolWork
 
 # Six pairs are the minimum for an interval; a seventh allows for one outlier.
 DEFAULT_PAIRS = 7
@@ -254,6 +254,7 @@ class Bench:
                 # Otherwise an old output could be taken for that of this run.
                 (setting.folder / output).unlink(missing_ok=True)
             if work.server:
+                loopback_host()  # without one, the reason is this, and not that the server does not listen
                 stack.enter_context(serving(work.server, setting.port, setting.folder, self._server_cpus()))
             if work.cached:
                 warm(setting.folder / work.cached)
@@ -309,9 +310,11 @@ class Bench:
         if probe_of(compared.probe).area != "net":
             yield []
             return
-        port = free_port()
-        with serving([str(core_path()), "serve", "--port", str(port)], port, setting.folder, self._server_cpus()):
-            yield ["--peer", f"{LOOPBACK}:{port}"]
+        host = loopback_host()
+        port = free_port(host)
+        serve = [str(core_path()), "serve", "--listen", host, "--port", str(port)]
+        with serving(serve, port, setting.folder, self._server_cpus()):
+            yield ["--peer", f"[{host}]:{port}"]
 
     @contextmanager
     def _clients_bound(self, work: ToolWork) -> Iterator[None]:

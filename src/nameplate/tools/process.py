@@ -18,7 +18,7 @@ from nameplate.errors import ToolFailed
 from nameplate.execution import child_process
 from nameplate.execution.child_process import Streams
 from nameplate.execution.launch import is_false_alarm
-from nameplate.tools.reference_tool import FoundProgram, ReferenceTool
+from nameplate.tools.reference_tool import LOOPBACK, FoundProgram, ReferenceTool
 
 # STREAM has no option that prints its version, so it must run once.
 IDENTIFY_S = 60.0
@@ -114,8 +114,27 @@ def _is_bound(port: int) -> bool:
     return False
 
 
-def free_port() -> int:
-    """Return a random TCP port of 127.0.0.1 that nobody uses at the moment. It is not reserved.
+def loopback_host() -> str:
+    """Return the first of 127.0.0.1 and ::1 that this machine has.
+
+    Raises:
+        ToolFailed: it has neither; the message has the reasons.
+    """
+    reasons = []
+    for family, host in ((socket.AF_INET, LOOPBACK), (socket.AF_INET6, "::1")):
+        try:
+            with socket.socket(family, socket.SOCK_DGRAM) as probe:
+                probe.bind((host, 0))
+                probe.connect(probe.getsockname())  # sends nothing; it fails if no interface is up
+        except OSError as error:
+            reasons.append(f"cannot use {host}: {error.strerror}")
+        else:
+            return host
+    raise ToolFailed(f"this machine has no loopback address ({', '.join(reasons)}); ip link set lo up adds them")
+
+
+def free_port(host: str = LOOPBACK) -> int:
+    """Return a random TCP port of this address that nobody uses at the moment. It is not reserved.
 
     By default, Linux does not assign it to outgoing connections, which could otherwise take it before a server does.
 
@@ -123,10 +142,10 @@ def free_port() -> int:
         ToolFailed: a hundred ports are in use.
     """
     for port in random.SystemRandom().sample(_SERVER_PORTS, _TRIED_PORTS):
-        with socket.socket() as probe, suppress(OSError):
-            probe.bind(("127.0.0.1", port))
+        with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe, suppress(OSError):
+            probe.bind((host, port))
             return port
-    raise ToolFailed(f"found no free port of 127.0.0.1 from {_SERVER_PORTS.start} to {_SERVER_PORTS.stop - 1}")
+    raise ToolFailed(f"found no free port of {host} from {_SERVER_PORTS.start} to {_SERVER_PORTS.stop - 1}")
 
 
 @contextmanager

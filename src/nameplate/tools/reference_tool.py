@@ -33,7 +33,8 @@ class ToolSetting:
     """The conditions of a comparison, which an adapter's commands depend on.
 
     - ``found``: the tool's programs that are installed, by their names in ``ReferenceTool.programs``
-    - ``folder``: a folder for files, which is removed at the end; ``port``: a free port of 127.0.0.1
+    - ``folder``: a folder for files, which is removed at the end; ``host``, ``port``: the loopback
+      address at which servers listen, and a free port of it
     - ``seconds``: the time of one run; ``cores``: the number of physical cores that may be used
     - ``beyond_bytes``: a size that no cache holds
     - ``launcher``: the words before a program that start it as an MPI job with ``ranks`` ranks; empty without MPI
@@ -43,6 +44,7 @@ class ToolSetting:
 
     found: Mapping[str, FoundProgram]
     folder: Path
+    host: str
     port: int
     seconds: int
     cores: int

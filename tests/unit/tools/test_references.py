@@ -25,8 +25,8 @@ def setting(tool: str, text: str = "") -> ToolSetting:
     reference = load_references()[tool]
     found = {name: FoundProgram(f"/usr/bin/{name}", "1", text) for name in reference.programs}
     return ToolSetting(
-        found=found, folder=Path("/nowhere"), port=7000, seconds=2, cores=2, beyond_bytes=1 << 27, machine=MACHINE,
-        launcher=("mpirun", "-n", "2"), ranks=2,
+        found=found, folder=Path("/nowhere"), host="127.0.0.1", port=7000, seconds=2, cores=2, beyond_bytes=1 << 27,
+        machine=MACHINE, launcher=("mpirun", "-n", "2"), ranks=2,
     )  # fmt: skip
 
 

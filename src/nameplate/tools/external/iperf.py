@@ -6,7 +6,7 @@ import re
 from functools import partial
 
 from nameplate.tools.output import number
-from nameplate.tools.reference_tool import LOOPBACK, ComparedMetric, ReferenceTool, ToolSetting, ToolWork
+from nameplate.tools.reference_tool import ComparedMetric, ReferenceTool, ToolSetting, ToolWork
 
 _BLOCK = 128 << 10
 
@@ -19,15 +19,15 @@ def _rate(connections: int, text: str) -> float:
 
 def _works(setting: ToolSetting) -> list[ToolWork]:
     program = setting.found["iperf"].path
-    port = ["-p", str(setting.port)]
+    port = [*(["-V"] if ":" in setting.host else []), "-p", str(setting.port)]
     return [
         ToolWork(
             f"tcp, 128 KiB, {count} connection{'s' if count > 1 else ''}",
-            [program, "-c", LOOPBACK, *port, "-t", str(setting.seconds), "-l", str(_BLOCK), "-P", str(count),
+            [program, "-c", setting.host, *port, "-t", str(setting.seconds), "-l", str(_BLOCK), "-P", str(count),
              "-f", "m"],
             [ComparedMetric("", "net_stream", {"protocol": "tcp", "block": _BLOCK, "connections": count}, "bandwidth",
                     partial(_rate, count), sample_s=float(setting.seconds))],
-            server=[program, "-s", "-B", LOOPBACK, *port, "-l", str(_BLOCK)],
+            server=[program, "-s", "-B", setting.host, *port, "-l", str(_BLOCK)],
         )
         for count in (1, 4)
     ]  # fmt: skip

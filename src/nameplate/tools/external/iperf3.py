@@ -14,7 +14,7 @@ from nameplate.errors import Unreadable
 from nameplate.records.numbers import AtLeastOne, Count, Real, Whole
 from nameplate.records.plan_record import Value
 from nameplate.tools.output import Imported, ToolOutput, decoded_object, json_objects, positive, tool_output
-from nameplate.tools.reference_tool import LOOPBACK, ComparedMetric, ReferenceTool, ToolSetting, ToolWork
+from nameplate.tools.reference_tool import ComparedMetric, ReferenceTool, ToolSetting, ToolWork
 
 _TCP_BLOCK, _UDP_BLOCK = 128 << 10, 1024
 
@@ -87,8 +87,8 @@ def _works(setting: ToolSetting) -> list[ToolWork]:
     # One sample, as iperf3 makes one transfer: a congestion control that paces (BBR) starts again after each pause.
     length_s = float(setting.seconds)
     port = ["-p", str(setting.port)]
-    client = [program, "-c", LOOPBACK, *port, "-t", str(setting.seconds), "-J"]
-    server = [program, "-s", "-B", LOOPBACK, *port]
+    client = [program, "-c", setting.host, *port, "-t", str(setting.seconds), "-J"]
+    server = [program, "-s", "-B", setting.host, *port]
     tcp = ComparedMetric(
         "", "net_stream", {"protocol": "tcp", "block": _TCP_BLOCK}, "bandwidth", _bandwidth, sample_s=length_s
     )

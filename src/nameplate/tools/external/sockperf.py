@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from nameplate.tools.output import number
-from nameplate.tools.reference_tool import LOOPBACK, Cannot, ComparedMetric, ReferenceTool, ToolSetting, ToolWork
+from nameplate.tools.reference_tool import Cannot, ComparedMetric, ReferenceTool, ToolSetting, ToolWork
 
 _BYTES = 64
 
@@ -16,7 +16,7 @@ def _median(text: str) -> float:
 
 def _works(setting: ToolSetting) -> list[ToolWork]:
     program = setting.found["sockperf"].path
-    where = ["-i", LOOPBACK, "-p", str(setting.port)]
+    where = ["-i", setting.host, "-p", str(setting.port)]
     works = []
     for protocol in ("tcp", "udp"):
         options = ["--tcp"] if protocol == "tcp" else []
