@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import signal
 import sys
 import traceback
@@ -41,9 +42,9 @@ def run(arguments: list[str]) -> int:
 
     ``arguments`` are the words after ``nameplate``; without any, the help is shown. Every error is reported as one line
     on standard error, and none is raised. The code is then 2 for a wrong input, 3 for a failure or an interrupt, and 70
-    for a defect of nameplate. Otherwise it is the number that the command returns, or 0 if it returns none; if standard
-    output could not be written, 3 replaces 0. The key of the network probes' peer is removed from the environment
-    first.
+    for a defect of nameplate or of a library, also if a library tries to end the process. Otherwise it is the number
+    that the command returns, or 0 if it returns none; if standard output could not be written, it is 3. The key of the
+    network probes' peer is removed from the environment first.
     """
     hide_key()
     return checked_exit_code(_run(arguments))
@@ -57,14 +58,14 @@ def _run(arguments: list[str]) -> int:
         code = make_app(arguments)(arguments, exit_on_error=False, print_error=False, result_action="return_value")
     except KeyboardInterrupt:
         return _report("stopped", Interrupted.exit_code)
-    except Exception as error:
+    except BaseException as error:  # also SystemExit, and the PanicException of libraries in Rust
         return _report(*_words_of(error))
     finally:
         signal.signal(signal.SIGINT, before)
     return code if isinstance(code, int) else 0
 
 
-def _words_of(error: Exception) -> tuple[str, int]:
+def _words_of(error: BaseException) -> tuple[str, int]:
     """Return the message of an error in one line, and its exit code."""
     match error:
         case CycloptsError():
@@ -75,8 +76,8 @@ def _words_of(error: Exception) -> tuple[str, int]:
             return f"{filename}: {strerror}", FileError.exit_code
         case FileNotFoundError(filename=None) if not _is_working_directory_there():
             return "the working directory has been deleted: change to another one", UsageError.exit_code
-        case MemoryError():
-            return "out of memory", InternalError.exit_code
+        case MemoryError() | OSError(errno=errno.EAGAIN | errno.ENOMEM | errno.EMFILE | errno.ENFILE):
+            return f"out of memory, processes or files: {str(error) or type(error).__name__}", NameplateError.exit_code
         case _:
             return f"internal error, please report it: {_place_of(error)}", InternalError.exit_code
 
@@ -107,7 +108,7 @@ def _report(message: str, code: int) -> int:
     return code
 
 
-def _place_of(error: Exception) -> str:
+def _place_of(error: BaseException) -> str:
     """Return the type and text of the error, with the innermost line of this package in its traceback."""
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if Path(frame.filename).is_relative_to(Path(__file__).parent)]

@@ -104,16 +104,16 @@ def has_reader(stream: TextIO) -> bool:
 
 
 def checked_exit_code(code: int) -> int:
-    """Return the exit code of a process that has written its output: ``code``, or 3 for 0 if output was lost.
+    """Return the exit code of a process that has written its output: ``code``, or 3 if output was lost.
 
-    Standard output is flushed, and a loss is reported on standard error.
+    A verdict that nobody could read is none. Standard output is flushed, and a loss is reported on standard error.
     """
     lost = failure_of(sys.stdout)
     if lost is None:
         return code
     reason = "it is closed" if lost.errno == errno.EBADF else lost.strerror
     print(f"nameplate: cannot write standard output: {reason}", file=sys.stderr)
-    return code or OutputError.exit_code
+    return OutputError.exit_code
 
 
 def failure_of(stream: TextIO) -> OSError | None:
