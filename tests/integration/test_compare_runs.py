@@ -30,7 +30,8 @@ def compare(*arguments: object) -> int:
 def test_a_run_is_the_same_as_itself(measured: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert compare(measured, measured, "--json") == 0
     document = json.loads(capsys.readouterr().out)
-    assert set(document) == {"schema", "rows"}
+    assert set(document) == {"schema", "verdict", "rows"}
+    assert document["verdict"] in ("SAME", "UNSURE")
     assert {row["ratio"] for row in document["rows"]} == {1.0}
     assert not {row["verdict"] for row in document["rows"]} & {"FASTER", "SLOWER", "INCOMPARABLE"}
     assert set(document["rows"][0]) >= {"probe", "params", "metric", "verdict", "ratio", "ci", "reason"}
@@ -44,6 +45,8 @@ def test_a_loss_has_exit_code_one_and_a_gain_zero(
     shown = capsys.readouterr().out
     assert "SLOWER" in shown
     assert "0.100" in shown
+    assert compare(measured, slower, "--json") == 1
+    assert json.loads(capsys.readouterr().out)["verdict"] == "SLOWER"
     assert compare(slower, measured) == 0
     assert "FASTER" in capsys.readouterr().out
 

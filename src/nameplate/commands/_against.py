@@ -14,6 +14,7 @@ from nameplate.commands._measuring import incomplete_code
 from nameplate.commands._percent import parse_percent
 from nameplate.commands._reading import read_report
 from nameplate.comparison.decisions import decided_experiments
+from nameplate.comparison.metric_rows import overall_verdict
 from nameplate.comparison.run_comparison import compare_runs
 from nameplate.errors import UsageError
 from nameplate.execution.launch import Launch
@@ -131,7 +132,7 @@ def show_verdicts(base: Report, new: Report, against: Against, path: Path, shown
 
     found = compare_runs(base, new, against.detect)
     if shown == "json":
-        print_json(found.rows)
+        print_json(found.rows, overall_verdict(found.rows, against.detect))
     elif shown != "nothing":
         print_comparison(found, has_all=shown == "all")
         print(f"\nrun file: {path}; show its values with: nameplate show {path}")

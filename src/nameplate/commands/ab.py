@@ -21,6 +21,7 @@ from nameplate.commands._measuring import (
 )
 from nameplate.commands._percent import parse_percent
 from nameplate.commands.compare import exit_code, print_json
+from nameplate.comparison.metric_rows import overall_verdict
 from nameplate.comparison.two_variants import compare_variants
 from nameplate.errors import UsageError
 from nameplate.execution.core_process import CoreDescription, CoreProcess, OnRecord, describe_core
@@ -149,7 +150,7 @@ def _show(report: Report, share: float, variants: tuple[str, str], path: Path, j
         return 3
     rows = compare_variants(report, share)
     if json:
-        print_json(rows)
+        print_json(rows, overall_verdict(rows, share))
     elif not quiet:
         from nameplate.report.terminal.comparison import print_rows  # noqa: PLC0415 (only one of the ways to show it)
 

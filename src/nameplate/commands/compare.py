@@ -13,13 +13,13 @@ from cyclopts import Parameter
 from nameplate.commands._percent import parse_percent
 from nameplate.commands._reading import read_report
 from nameplate.comparison.best_of_several import compare_several
-from nameplate.comparison.metric_rows import ComparisonRow, is_loss
+from nameplate.comparison.metric_rows import ComparisonRow, overall_verdict
 from nameplate.comparison.run_comparison import compare_by, compare_runs
 from nameplate.errors import UsageError
 from nameplate.records.result import Report
 from nameplate.report.comparison_exports import find_comparison_export
 from nameplate.report.comparison_exports.json import json_text
-from nameplate.statistics.verdict import SAME_WITHIN
+from nameplate.statistics.verdict import SAME_WITHIN, Verdict
 
 _AGAINST, _UNSURE, _NOT_COMPARABLE = 1, 4, 5
 
@@ -115,7 +115,7 @@ def _by(runs: Sequence[Path], name: str, limit: float | None, strict: bool, json
         raise UsageError(f"--by compares values within one run, but {len(runs)} were given: name one")
     rows = compare_by(read_report(runs[0]), name, limit or SAME_WITHIN)
     if json:
-        print_json(rows)
+        print_json(rows, overall_verdict(rows, limit or 0.0))
     else:
         print_rows(rows, ("first value", "this value"))
     return exit_code(rows, limit, strict)
@@ -142,16 +142,17 @@ def exit_code(rows: Sequence[ComparisonRow], limit: float | None, strict: bool =
     ``limit`` is the smallest loss that counts, as a share; None counts all.
     """
     verdicts = {row.machine_verdict for row in rows}
-    if any(is_loss(row, limit or 0.0) for row in rows):
+    overall = overall_verdict(rows, limit or 0.0)
+    if overall == "SLOWER":
         return _AGAINST
-    if not verdicts - {"INCOMPARABLE"} or (strict and "INCOMPARABLE" in verdicts):
+    if overall == "INCOMPARABLE" or (strict and "INCOMPARABLE" in verdicts):
         return _NOT_COMPARABLE
     return _UNSURE if strict and "UNSURE" in verdicts else 0
 
 
-def print_json(rows: Sequence[msgspec.Struct]) -> None:
-    """Print the document ``{"schema", "rows": […]}``."""
-    sys.stdout.write(json_text(rows))
+def print_json(rows: Sequence[msgspec.Struct], verdict: Verdict | None = None) -> None:
+    """Print the document ``{"schema", "verdict", "rows": […]}``, without the verdict if there is none on the whole."""
+    sys.stdout.write(json_text(rows, verdict))
 
 
 def _self_test(runs: Sequence[Path], budget: str | None, json: bool) -> int:

@@ -84,6 +84,20 @@ def is_loss(row: ComparisonRow, limit: float) -> bool:
     return row.machine_verdict == "SLOWER" and 1 - min(ratio, 1 / ratio) >= limit
 
 
+def overall_verdict(rows: Sequence[ComparisonRow], limit: float) -> Verdict:
+    """Return the verdict on two runs as a whole, from those on their metrics (``machine_verdict``).
+
+    It is SLOWER if any metric is by at least ``limit``, a share; 0 counts any loss. It is INCOMPARABLE if no metric can
+    be compared, otherwise UNSURE if any metric is, FASTER if any metric is, and else SAME.
+    """
+    verdicts = {row.machine_verdict for row in rows}
+    if any(is_loss(row, limit) for row in rows):
+        return "SLOWER"
+    if not verdicts - {"INCOMPARABLE"}:
+        return "INCOMPARABLE"
+    return "UNSURE" if "UNSURE" in verdicts else "FASTER" if "FASTER" in verdicts else "SAME"
+
+
 @dataclass(frozen=True)
 class MetricPair:
     """A metric's two results, and the names of the two sides in sentences.

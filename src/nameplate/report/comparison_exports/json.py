@@ -1,4 +1,4 @@
-"""Export a comparison as JSON: ``{"schema", "rows": […]}``, values in SI base units."""
+"""Export a comparison as JSON: ``{"schema", "verdict", "rows": […]}``, values in SI base units."""
 
 from __future__ import annotations
 
@@ -7,16 +7,21 @@ from typing import Any
 
 import msgspec
 
+from nameplate.comparison.metric_rows import overall_verdict
 from nameplate.comparison.run_comparison import RunComparison
 from nameplate.records.run_record import SCHEMA
+from nameplate.statistics.verdict import Verdict
 
 
-def export(found: RunComparison, _limit: float) -> str:
-    """Return JSON with a row for each metric that both runs have, of the fields of ``ComparisonRow``."""
-    return json_text(found.rows)
+def export(found: RunComparison, limit: float) -> str:
+    """Return JSON with the verdict on the runs, and a row for each metric that both have, as ``ComparisonRow``."""
+    return json_text(found.rows, overall_verdict(found.rows, limit))
 
 
-def json_text(rows: Sequence[msgspec.Struct]) -> str:
-    """Return JSON with the version of the record format and these rows, indented, with a line feed at its end."""
-    document: dict[str, Any] = {"schema": SCHEMA, "rows": rows}
+def json_text(rows: Sequence[msgspec.Struct], verdict: Verdict | None = None) -> str:
+    """Return JSON with the version of the record format, the verdict if there is one, and these rows.
+
+    It is indented, with a line feed at its end.
+    """
+    document: dict[str, Any] = {"schema": SCHEMA, **({"verdict": verdict} if verdict else {}), "rows": rows}
     return msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n"
