@@ -24,7 +24,7 @@ class Libaio {
     const int error = io_setup(static_cast<int>(settings.depth), &context_);
     if (error == -EPERM || error == -ENOSYS)
       refuse("library=libaio: asynchronous I/O of the kernel is not permitted here");
-    if (error == -EAGAIN) refuse("library=libaio: more operations in flight than fs.aio-max-nr allows");
+    if (error == -EAGAIN) refuse_for_now("library=libaio: more operations in flight than fs.aio-max-nr allows");
     if (error < 0) fail(fmt::format("library=libaio: cannot create a context: {}", std::strerror(-error)));
   }
   Libaio(const Libaio&) = delete;

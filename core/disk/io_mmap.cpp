@@ -45,7 +45,10 @@ class Mmap {
     const int rights = PROT_READ | (settings.op == IoOp::read ? 0 : PROT_WRITE);
     void* const mapped = mmap(nullptr, bytes_, rights, MAP_SHARED, part.descriptor, static_cast<off_t>(begin_));
     if (mapped == MAP_FAILED) {  // NOLINT: the macro casts
-      refuse(fmt::format("library=mmap: cannot map the file: {}", std::strerror(errno)));
+      const int error = errno;
+      const std::string reason = fmt::format("library=mmap: cannot map the file: {}", std::strerror(error));
+      if (error == ENOMEM) refuse_for_now(reason);
+      refuse(reason);
     }
     memory_ = static_cast<std::byte*>(mapped);
   }

@@ -139,7 +139,7 @@ std::int64_t room_for_files(const std::string& directory) {
 void require_room(const std::string& directory, std::int64_t bytes) {
   const std::int64_t room = room_for_files(directory);
   if (bytes <= room) return;
-  refuse(fmt::format(
+  refuse_for_now(fmt::format(
       "files of {} do not fit {}: {} may be used, because a tenth of a file system, and at least 2 GiB or half of it, "
       "must stay free; choose a smaller size",
       size_text(bytes), directory, size_text(std::max(room, std::int64_t{0}))));

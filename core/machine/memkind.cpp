@@ -51,7 +51,7 @@ Buffer allocate_memkind(const std::string& directory, std::size_t size_bytes) {
   void* memory = nullptr;
   if (memkind.allocate(kind, &memory, page_bytes(), size_bytes) != 0) {
     memkind.destroy(kind);
-    refuse(fmt::format("{} is full: {} bytes do not fit", directory, size_bytes));
+    refuse_for_now(fmt::format("{} is full: {} bytes do not fit", directory, size_bytes));
   }
   return {static_cast<std::byte*>(memory), size_bytes, [kind](std::byte*) { Memkind::get().destroy(kind); }};
 }

@@ -51,7 +51,7 @@ struct Mapping {
 };
 
 [[noreturn]] void cannot_map(const std::string& directory, std::size_t size_bytes) {
-  if (errno == ENOSPC) refuse(fmt::format("{} is full: {} bytes do not fit", directory, size_bytes));
+  if (errno == ENOSPC) refuse_for_now(fmt::format("{} is full: {} bytes do not fit", directory, size_bytes));
   fail(fmt::format("libpmem cannot map {} bytes in {}: {}", size_bytes, directory, Libpmem::get().error_message()));
 }
 

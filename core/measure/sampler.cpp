@@ -168,7 +168,7 @@ class Experiment {
   void keep(Total total, const Disturbance& happened, double burst_s);
   nlohmann::json record_of(const Kept& kept) const;
   void flush();
-  void write_outcome(Ending ending, const std::string& reason);
+  void write_outcome(Ending ending, const std::string& reason, bool may_pass);
   bool oversubscribed() const;
 
   Context& context_;
@@ -194,11 +194,13 @@ void Experiment::run() {
   begin_ = Clock::now();
   Ending ending = Ending::ok;
   std::string reason;
+  bool may_pass = false;
   try {
     measure(find_probe(request_.probe));
   } catch (const ProbeError& error) {
     ending = error.ending();
     reason = error.what();
+    may_pass = error.may_pass();
   } catch (const std::exception& error) {
     ending = Ending::failed;
     reason = error.what();
@@ -206,7 +208,7 @@ void Experiment::run() {
   if (probe_) probe_->teardown();
   probe_.reset();  // its memory is free when the outcome is written
   flush();
-  write_outcome(ending, reason);
+  write_outcome(ending, reason, may_pass);
 }
 
 void Experiment::measure(const RegisteredProbe& registered) {
@@ -414,7 +416,7 @@ bool Experiment::oversubscribed() const {
          (threads && *threads > static_cast<std::int64_t>(machine_.topology.allowed.cpus.size()));
 }
 
-void Experiment::write_outcome(Ending ending, const std::string& reason) {
+void Experiment::write_outcome(Ending ending, const std::string& reason, bool may_pass) {
   nlohmann::json record = {{"type", "outcome"},
                            {"id", request_.id},
                            {"probe", request_.probe},
@@ -430,6 +432,7 @@ void Experiment::write_outcome(Ending ending, const std::string& reason) {
   if (ending != Ending::ok) {
     record["reason"] = reason;
     record["stage"] = to_string(stage_);
+    if (may_pass) record["may_pass"] = true;
   }
   writer_.write(record);
 }

@@ -22,6 +22,7 @@ struct CommandHead {
 // An error on a rank, of fixed size so that it can be sent as it is.
 struct Trouble {
   Ending ending = Ending::ok;
+  bool may_pass = false;
   std::array<char, 1024> words{};
 };
 
@@ -41,6 +42,7 @@ Trouble trouble_in(const std::function<void()>& part) {
     part();
   } catch (const ProbeError& error) {
     note(error.ending(), error.what());
+    own.may_pass = error.may_pass();
   } catch (const std::exception& error) {
     note(Ending::failed, error.what());
   }
@@ -73,7 +75,9 @@ bool run_collectively(const std::function<void()>& part) {
     if (theirs.ending > worst.ending) worst = theirs;
   });
   broadcast_asleep(&worst.ending, sizeof worst.ending);
-  if (worst.ending != Ending::ok && Ranks::get().leads()) throw ProbeError(worst.ending, worst.words.data());
+  if (worst.ending != Ending::ok && Ranks::get().leads()) {
+    throw ProbeError(worst.ending, worst.words.data(), worst.may_pass);
+  }
   return worst.ending == Ending::ok;
 }
 

@@ -105,7 +105,7 @@ void RemoteSession::ask(const TrafficRequest& request) {
   const auto frame = channel_->receive();
   const auto notice = frame ? decode_notice(*frame) : std::nullopt;
   if (!notice) fail(fmt::format("the peer did not answer: {}", last_error()));
-  if (notice->kind != Notice::Kind::ready) refuse(notice->words);
+  if (notice->kind != Notice::Kind::ready) refuse_for_now(notice->words);
 }
 
 void RemoteSession::open_connection(std::uint32_t index) {
@@ -153,7 +153,7 @@ void RemoteSession::await_ready(std::uint32_t index) {
   std::array<std::uint8_t, 1> ready{};
   if (!receive_all(connection.stream.number(), ready)) {
     const std::string why = why_over();
-    refuse(why.empty() ? fmt::format("the peer did not accept a connection: {}", last_error()) : why);
+    refuse_for_now(why.empty() ? fmt::format("the peer did not accept a connection: {}", last_error()) : why);
   }
   set_time_limit(connection.stream.number(), kSilence_s);
 }

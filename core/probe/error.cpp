@@ -24,6 +24,7 @@ std::string to_string(Stage stage) {
 }
 
 void refuse(const std::string& reason) { throw ProbeError(Ending::skipped, reason); }
+void refuse_for_now(const std::string& reason) { throw ProbeError(Ending::skipped, reason, true); }
 void wrong_result(const std::string& difference) { throw ProbeError(Ending::invalid, difference); }
 void fail(const std::string& message) { throw ProbeError(Ending::failed, message); }
 

@@ -22,16 +22,24 @@ std::string to_string(Stage stage);
 
 class ProbeError : public std::runtime_error {
  public:
-  ProbeError(Ending ending, const std::string& message) : std::runtime_error(message), ending_(ending) {}
+  ProbeError(Ending ending, const std::string& message, bool may_pass = false)
+      : std::runtime_error(message), ending_(ending), may_pass_(may_pass) {}
 
   Ending ending() const { return ending_; }
 
+  // Returns whether the reason to skip may pass, so that a later attempt may succeed.
+  bool may_pass() const { return may_pass_; }
+
  private:
   Ending ending_;
+  bool may_pass_;
 };
 
 // Skips an experiment that makes no sense on this machine; `reason` is shown to the user unchanged.
 [[noreturn]] void refuse(const std::string& reason);
+
+// Skips an experiment for which this machine or a peer has no room at the moment: memory, disk or connections.
+[[noreturn]] void refuse_for_now(const std::string& reason);
 
 // Reports that a kernel computed a wrong result.
 [[noreturn]] void wrong_result(const std::string& difference);

@@ -33,6 +33,8 @@ using nlohmann::json;
 // For set-up, warm-up, calibration and the last sample, in addition to a slice.
 constexpr double kGrace_s = 30;
 constexpr int kNotMeasured = 3;
+// An experiment with good rounds is no longer measured after this number of failed ones, as in the Python package.
+constexpr int kMaxFailures = 3;
 // The load for each CPU from which on a reader is warned.
 constexpr double kBusy = 0.5;
 
@@ -52,6 +54,15 @@ double monotonic_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+// The rounds of an experiment.
+struct RoundCount {
+  int good = 0;
+  int failed = 0;
+  bool has_value = false;
+  std::string ending;  // of the last failed one
+  std::string reason;  // of the last failed one
+};
+
 class Session {
  public:
   Session(const QuickOptions& options, const std::atomic<bool>& stop_requested)
@@ -68,6 +79,7 @@ class Session {
   bool start(int round);
   bool measure(const PlannedExperiment& experiment, int round);
   void note(const PlannedExperiment& experiment, const json& outcome, const std::vector<json>& samples);
+  void note_failure(const PlannedExperiment& experiment, const json& outcome);
   void drop_duplicate(const PlannedExperiment& experiment, const json& outcome);
   bool has_time(const PlannedExperiment& experiment) const;
   bool is_rested(const PlannedExperiment& experiment) const { return reasons_.contains(experiment.id); }
@@ -90,9 +102,9 @@ class Session {
   FileKeeper keeper_;
   std::unique_ptr<CoreProcess> process_;
   Values values_{plan_.lines};
-  std::map<std::string, std::string> reasons_;     // by the experiment's id: why it is no longer measured
-  std::map<std::string, std::string> complaints_;  // by the experiment's id: why it has no value
-  std::map<std::string, double> last_s_;           // by the experiment's id: the time that it took in its last round
+  std::map<std::string, std::string> reasons_;  // by the experiment's id: why it is no longer measured
+  std::map<std::string, RoundCount> counts_;    // by the experiment's id
+  std::map<std::string, double> last_s_;        // by the experiment's id: the time that it took in its last round
   std::map<std::string, const PlannedExperiment*> by_parameters_;  // the experiment with these complete parameters
   int rounds_ = 0;                                                 // of which something was measured
 };
@@ -216,15 +228,31 @@ bool Session::measure(const PlannedExperiment& experiment, int round) {
 void Session::note(const PlannedExperiment& experiment, const json& outcome, const std::vector<json>& samples) {
   if (outcome["interrupted"]) return;
   if (outcome["ending"] != "ok") {
-    reasons_[experiment.id] = outcome["ending"];
-    complaints_[experiment.id] = outcome["reason"];
-    values_.forget(experiment.id);
+    note_failure(experiment, outcome);
     return;
   }
+  ++counts_[experiment.id].good;
+  counts_[experiment.id].has_value = true;
   // The first round writes test files and says nothing about later ones, so the last one counts.
   last_s_[experiment.id] = outcome["total_s"];
   values_.add(experiment, outcome, samples);
   drop_duplicate(experiment, outcome);
+}
+
+// A wrong result withdraws the values of all rounds. What may pass, such as a killed process, costs only its own round.
+void Session::note_failure(const PlannedExperiment& experiment, const json& outcome) {
+  RoundCount& count = counts_[experiment.id];
+  const bool is_wrong = outcome["ending"] == "invalid";
+  const bool may_pass = outcome["ending"] == "failed" || outcome.value("may_pass", false);
+  ++count.failed;
+  count.ending = outcome["ending"];
+  count.reason = outcome["reason"];
+  if (is_wrong) {
+    values_.forget(experiment.id);
+    count.has_value = false;
+  }
+  if (may_pass && count.good > 0 && count.failed < kMaxFailures) return;
+  reasons_[experiment.id] = outcome["ending"];
 }
 
 // Ends the later one of two experiments of the plan whose parameters resolve to the same values.
@@ -246,7 +274,11 @@ bool Session::has_time(const PlannedExperiment& experiment) const {
 
 void Session::write_stop() {
   for (const PlannedExperiment& experiment : plan_.experiments) {
-    const std::string otherwise = stop_requested_ ? "interrupted" : options_.rounds ? "rounds" : "budget";
+    const bool lacks_round = options_.rounds && counts_[experiment.id].failed > 0;
+    const std::string otherwise = stop_requested_   ? "interrupted"
+                                  : lacks_round     ? "failed"
+                                  : options_.rounds ? "rounds"
+                                                    : "budget";
     reasons_.emplace(experiment.id, otherwise);
   }
   if (rounds_ == 0) return;
@@ -263,14 +295,22 @@ void Session::show_progress(int round) const {
 // The first reasons tell enough: a wrong kernel, for example, fails all experiments of a probe.
 void Session::print_complaints() const {
   constexpr std::size_t kShown = 4;
-  std::size_t shown = 0;
-  for (const auto& [id, reason] : complaints_) {
-    if (shown++ == kShown) {
-      print(
-          fmt::format("and {} more without a value, which nameplate show --all lists\n", complaints_.size() - kShown));
-      return;
+  std::vector<std::string> without_value;
+  std::vector<std::string> incomplete;
+  for (const auto& [id, count] : counts_) {
+    if (count.failed == 0) continue;
+    const std::string what = fmt::format("{}: {}: {}\n", count.ending, id, count.reason);
+    if (count.has_value) {
+      incomplete.push_back(fmt::format("{} of {} rounds {}", count.failed, count.good + count.failed, what));
+    } else {
+      without_value.push_back(what);
     }
-    print(fmt::format("{}: {}: {}\n", reasons_.at(id), id, reason));
+  }
+  for (const auto& [lines, group] : {std::pair(&without_value, " without a value"), std::pair(&incomplete, "")}) {
+    for (std::size_t i = 0; i < std::min(kShown, lines->size()); ++i) print((*lines)[i]);
+    if (lines->size() > kShown) {
+      print(fmt::format("and {} more{}, which nameplate show --all lists\n", lines->size() - kShown, group));
+    }
   }
 }
 

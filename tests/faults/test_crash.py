@@ -17,6 +17,7 @@ import pytest
 
 from nameplate.command_line import run
 from nameplate.results.run_file import read_run
+from nameplate.results.summarise import summarise
 
 FAULTS = Path(__file__).parent
 SYNC_AFTER_S = 1.0
@@ -147,6 +148,30 @@ def measured(path: Path) -> tuple[dict[str, str], list[tuple[str, int, int]]]:
     assert file.stop is not None
     whole = [each for each in file.measurements if not each.outcome.interrupted]
     return file.stop.reasons, sorted((each.outcome.id, each.outcome.round, len(each.samples)) for each in whole)
+
+
+def test_a_killed_core_costs_one_round_which_a_resumed_run_measures(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "nameplate", "run", "null", "--rounds", "4", "--samples", "1", "--time", "1s",
+         "-o", path],
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+    )  # fmt: skip
+    while not (path.exists() and b'"type":"header","round":2' in path.read_bytes()):
+        assert process.poll() is None
+        time.sleep(0.001)
+    for core in children_of(process.pid):
+        os.kill(core, signal.SIGKILL)
+    printed, _ = process.communicate(timeout=60)
+    assert process.returncode == 3
+    assert "1 of 4 rounds failed: nameplate-core was killed by SIGKILL" in " ".join(printed.split())
+    (before,) = {result.summary.rounds for result in summarise(read_run(path)).results}
+    assert before == 3
+    assert run(["show", str(path)]) == 0
+    assert run(["run", "--resume", str(path), "--quiet"]) == 0
+    report = summarise(read_run(path))
+    assert {(result.summary.rounds, result.summary.stop) for result in report.results} == {(4, "rounds")}
+    assert not [note for note in report.notes if "failed" in note]
 
 
 def test_two_runs_never_write_to_one_file(tmp_path: Path) -> None:

@@ -114,6 +114,25 @@ def test_a_killed_process_fails_one_experiment_only(core_path: Path, tmp_path: P
     assert [*reasons].count("rounds") > 60
 
 
+@pytest.mark.slow
+def test_a_process_that_is_killed_in_a_later_round_costs_no_value(core_path: Path, tmp_path: Path) -> None:
+    file = tmp_path / "node.jsonl"
+    process = start(file, core_path, "quick", "--rounds", "2")
+    while b'"round":2,' not in file.read_bytes():
+        assert process.poll() is None
+        time.sleep(0.01)
+    for child in children_of(process.pid):
+        os.kill(child, signal.SIGKILL)
+    _, printed = process.communicate(timeout=300)
+    assert process.returncode == 3
+    lines = [line for line in printed.decode().splitlines() if "killed by signal 9" in line]
+    assert [line.startswith("1 of 2 rounds failed: ") for line in lines] == [True]
+    (note,) = [note for note in summarise(read_run(file)).notes if "killed by signal 9" in note]
+    identity, _, words = note.partition(": ")
+    assert words == "1 of 2 rounds failed: nameplate-core was killed by signal 9"
+    assert last_record(file).reasons[identity] == "failed"
+
+
 def test_the_processes_are_those_of_the_program_that_the_environment_names(core_path: Path, tmp_path: Path) -> None:
     """An emulator needs it that the kernel does not start for programs of another architecture."""
     named, started = tmp_path / "named", tmp_path / "started"

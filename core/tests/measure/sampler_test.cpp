@@ -22,6 +22,7 @@ struct Script {
   int delayed_run = 0;            // the call, from 1, that takes a second longer
   Ending setup_ends = Ending::ok;
   Ending verify_ends = Ending::ok;
+  bool may_pass = false;
   std::optional<std::uint64_t> repetitions;
   std::optional<std::uint64_t> max_repetitions;
   std::optional<std::uint64_t> samples;
@@ -35,6 +36,7 @@ struct Script {
 Script g_script;
 
 void end_as(Ending ending) {
+  if (ending == Ending::skipped && g_script.may_pass) refuse_for_now("not now");
   if (ending == Ending::skipped) refuse("not here");
   if (ending == Ending::invalid) wrong_result("1 is not 2");
   if (ending == Ending::failed) fail("broken");
@@ -272,7 +274,11 @@ TEST_F(SamplerTest, ReportsWhyAndWhereAnExperimentEnded) {
   EXPECT_EQ(records[0]["ending"], "skipped");
   EXPECT_EQ(records[0]["reason"], "not here");
   EXPECT_EQ(records[0]["stage"], "setup");
+  EXPECT_FALSE(records[0].contains("may_pass"));
   EXPECT_EQ(g_script.torn_down, 1);
+
+  g_script.may_pass = true;
+  EXPECT_EQ(run(request())[0]["may_pass"], true);
 
   g_script = Script();
   g_script.verify_ends = Ending::invalid;

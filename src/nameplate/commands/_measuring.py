@@ -193,10 +193,14 @@ def measure_to_file(
 
 
 def incomplete_code(report: Report) -> int:
-    """Return 3 if the run was interrupted, measured nothing, or has an experiment that failed or is invalid; else 0."""
+    """Return the exit code of a run: 3 if something could not be measured, else 0.
+
+    It is 3 if the run was interrupted, measured nothing, or has an experiment that failed, is invalid, or lacks rounds
+    because they failed.
+    """
     outcomes = {each.summary.outcome for each in report.results}
     is_incomplete = report.interrupted or "ok" not in outcomes or not outcomes.isdisjoint({"invalid", "failed"})
-    return 3 if is_incomplete else 0
+    return 3 if is_incomplete or any(each.summary.stop == "failed" for each in report.results) else 0
 
 
 def slow_code(nodes: Nodes | None) -> int:

@@ -44,6 +44,9 @@ ROUNDS_BEFORE_COSTLY = 2
 # A round takes longer than the sum of the shortest times of its experiments, by this factor.
 ROUND_PER_SHORTEST = 1.2
 
+# An experiment with good rounds is no longer measured after this number of failed ones; one without, after the first.
+MAX_FAILURES = 3
+
 # The time for set-up, warm-up, calibration and the last sample, in addition to a slice.
 GRACE_S = 30.0
 
@@ -136,13 +139,14 @@ class Control:
 class ExperimentProgress:
     """The progress of one experiment.
 
-    ``rounds`` are the numbers of the rounds that have been measured to their end, from 1. ``headlines`` has the values
-    of those rounds that have one (``Session.headline_of``), in the order of measurement. ``reason`` says why the
-    experiment is no longer measured: ``rounds``, ``precision``, ``decided``, ``duplicate``, ``skipped``, ``failed`` or
-    ``invalid``. It is empty while the experiment is measured.
+    ``rounds`` are the numbers of the rounds that have been measured to their end, from 1, and ``failures`` is the
+    number of rounds that failed. ``headlines`` has the values of those rounds that have one (``Session.headline_of``),
+    in the order of measurement. ``reason`` says why the experiment is no longer measured: ``rounds``, ``precision``,
+    ``decided``, ``duplicate``, ``skipped``, ``failed`` or ``invalid``. It is empty while the experiment is measured.
     """
 
     rounds: set[int] = field(default_factory=set)
+    failures: int = 0
     headlines: list[float] = field(default_factory=list)
     reason: str = ""  # why it is no longer measured; empty while it is
 
@@ -205,13 +209,14 @@ class Session:
     def take_over(self, measurements: Iterable[Measurement]) -> None:
         """Count the measurements of an earlier, interrupted run of the same plan; call it before ``run``.
 
-        An experiment is not measured again in the rounds that it has here, unless it was interrupted in them. One that
-        was skipped, failed or invalid is not measured again at all. Measurements of other experiments have no effect.
-        Nothing is written: the run file has the records already. The budget is not reduced. Dense points are chosen
-        anew from these measurements, and measured ones stay chosen.
+        An experiment is not measured again in the rounds that it has here, unless it was interrupted or failed in them.
+        One that makes no sense on this machine or is invalid is not measured again at all. Measurements of other
+        experiments have no effect. Nothing is written: the run file has the records already. The budget is not reduced.
+        Dense points are chosen anew from these measurements, and measured ones stay chosen.
         """
         for measurement in measurements:
-            self._note(measurement)
+            if not measurement.outcome.is_transient:
+                self._note(measurement)
         self._worth_measuring |= {e.id for e in self.plan.experiments if e.dense and self._measured[e.id].rounds}
         if any(len(measured.rounds) >= ROUNDS_BEFORE_DENSE for measured in self._measured.values()):
             self._choose_dense()
@@ -222,10 +227,11 @@ class Session:
         The record, which is also written, has the reason for each experiment by its id: ``rounds`` (fixed rounds are
         complete), ``precision``, ``decided``, ``budget``, ``interrupted``, ``even`` (a dense point that was not
         chosen), ``duplicate`` (its parameters resolve to those of another experiment), or an outcome that is not ok,
-        such as ``failed``.
+        such as ``failed``, which is also that of an experiment that lacks fixed rounds because they failed.
 
         Raises CoreError if a core cannot be started, UsageError if the nodes of the job change between rounds, and what
-        ``write`` raises, such as FileError. A core that dies or hangs fails only its current experiment. Call it once.
+        ``write`` raises, such as FileError. A core that dies or hangs fails only the current round of its current
+        experiment. Call it once.
         """
         self._began = self.clock() if self.began is None else self.began
         self._expect_all()
@@ -317,7 +323,8 @@ class Session:
         measured = self._measured[experiment.id]
         rounds = 1 if experiment.id in self._series else self.plan.limits.rounds or MIN_ROUNDS
         is_over = bool(measured.reason) or not self._in(experiment)
-        self._pace.expect(experiment, 0 if is_over else max(0, rounds - len(measured.rounds)))
+        tried = len(measured.rounds) + measured.failures
+        self._pace.expect(experiment, 0 if is_over else max(0, rounds - tried))
 
     def _wanted(self, experiment: Experiment, number: int) -> bool:
         measured = self._measured[experiment.id]
@@ -472,6 +479,11 @@ class Session:
         measured = self._measured[outcome.id]
         if outcome.interrupted:
             return
+        if outcome.is_transient:
+            measured.failures += 1
+            is_given_up = not measured.rounds or measured.failures >= MAX_FAILURES
+            measured.reason = outcome.ending if is_given_up else self._why_rest(measured)
+            return
         measured.rounds.add(outcome.round)
         if outcome.ending != "ok":
             measured.reason = outcome.ending
@@ -498,7 +510,9 @@ class Session:
     def _why_rest(self, measured: ExperimentProgress) -> str:
         limits = self.plan.limits
         if limits.rounds is not None:
-            return "rounds" if len(measured.rounds) >= limits.rounds else ""
+            if len(measured.rounds) + measured.failures < limits.rounds:
+                return ""
+            return "failed" if measured.failures else "rounds"
         if len(measured.rounds) < MIN_ROUNDS or self.decided is not None:
             return ""
         width = relative_half_width(measured.headlines)

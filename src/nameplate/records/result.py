@@ -65,7 +65,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
       was timed or counted wrongly. ``sustained``: all work over all time
     - ``p95``, ``p99``: reached by 95 % and 99 % of the samples: lower bounds of a rate, upper bounds of a time
     - ``rated``: the reference value; ``efficiency``: ``value`` ÷ ``rated``
-    - ``outcome``: the worst outcome of a round; "failed" if there is no value although no round had another outcome
+    - ``outcome``: "ok" with a value, else the worst outcome of a round, "failed" if each round had the outcome "ok"
     - ``reason``: why a value is missing, or "rated: " and why there is no reference value; empty if nothing is missing
     - ``stop``: a reason of ``Stop``, "" if it has none for the experiment, "truncated" if the run was cut off, or
       "derived" or "imported"

@@ -203,7 +203,8 @@ class Outcome(Record, frozen=True, kw_only=True, omit_defaults=True, gc=False):
 
     ``ending`` is "skipped" if the experiment is not possible on this machine, "invalid" if the result of its work was
     wrong, and "failed" if anything else prevented it. Unless it is "ok", ``reason`` says in words why, and ``stage``
-    names the step: ``request``, ``setup``, ``prepare``, ``run`` or ``verify``. With "ok" both are empty.
+    names the step: ``request``, ``setup``, ``prepare``, ``run`` or ``verify``. With "ok" both are empty. ``may_pass``
+    is True if it was skipped because there was no room at the moment, such as memory or space on a disk.
 
     ``params`` are complete with automatic values resolved if ``ending`` is "ok", otherwise as far as set-up came.
     ``facts`` are numbers that set-up determined, ``labels`` words, such as the name of a file system.
@@ -226,7 +227,13 @@ class Outcome(Record, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     total_s: Seconds
     reason: str = ""
     stage: str = ""
+    may_pass: bool = False
     node: Count | msgspec.UnsetType = msgspec.UNSET
+
+    @property
+    def is_transient(self) -> bool:
+        """Return whether a later attempt may succeed: True if it failed, or was skipped for lack of room."""
+        return self.ending == "failed" or self.may_pass
 
 
 class End(Record, frozen=True, kw_only=True):
@@ -291,7 +298,8 @@ class Stop(Record, frozen=True, kw_only=True):
     ``reasons`` maps the id of each experiment to why it was no longer measured: "precision", "rounds" or "budget"
     reached, "decided" (its verdict is final), "even" (a dense point that its curve does not need), "duplicate" (its
     parameters resolve to the same values as those of another experiment), "interrupted", or the ending "skipped",
-    "invalid" or "failed". ``elapsed_s`` is the time from the start of the command that wrote this record; with
+    "invalid" or "failed". It is "failed" also for an experiment that lacks fixed rounds because they failed, which
+    ``--resume`` measures again. ``elapsed_s`` is the time from the start of the command that wrote this record; with
     ``--resume``, earlier commands are not included. ``interrupted`` means that the user stopped the run.
     """
 

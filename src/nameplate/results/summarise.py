@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 
@@ -16,7 +15,7 @@ from nameplate.probes.shared.job import nodes_of
 from nameplate.probes.shared.node_times import times_of_nodes
 from nameplate.probes.shared.pair_matrix import middles, pair_times
 from nameplate.records.machine_record import Machine
-from nameplate.records.plan_record import Experiment, Variant
+from nameplate.records.plan_record import Experiment
 from nameplate.records.result import Nodes, Rated, Report, Result, Series, Summary, Table
 from nameplate.records.run_record import NOT_MEASURED, MetricKey, Outcome, Run, Sample
 from nameplate.records.series_events import OverTime
@@ -26,6 +25,7 @@ from nameplate.results.duplicates import duplicates
 from nameplate.results.line_round_trips import line_evidence, round_trip_s
 from nameplate.results.measurements import Measurement, RunFile
 from nameplate.results.reference_tools import reference_table
+from nameplate.results.rounds import good_rounds, missing_rounds, rounds_by_experiment, worst_outcome
 from nameplate.results.studies import StudyRun, make_study
 from nameplate.statistics.capability import Capability, capability
 from nameplate.statistics.stats import histogram_percentile_s, median, median_interval, reached_by
@@ -51,7 +51,6 @@ _LIMIT_WORDS = {
     "heat": "in half of the rounds or more, the processor was too hot, first in round {}",
     "burst": "a steady limit set in with round {}, as if a burst had been spent",
 }
-_WORST_FIRST = ("invalid", "failed", "skipped", "ok")
 
 
 def headline(measurement: Measurement, machine: Machine) -> float | None:
@@ -75,16 +74,17 @@ def summarise(file: RunFile) -> Report:
     """Return the results of a run, with its tables, notes, nodes and study.
 
     Results are grouped by probe, in the order in which the probes appear in the plan. The measured results of a probe
-    are in the order of the plan, and the results derived from them follow. An experiment without samples, or with a
-    round that did not end with "ok", or of a probe that this version does not know, has one result without a value,
-    which has the reason. Two kinds of experiments have no result: a ``dense`` one that was not measured, and one whose
-    samples give no metric a value. Of several experiments whose parameters resolve to the same values, only the first
-    has results, and a note names the others. An interrupted measurement counts only if its experiment has no complete
-    one. If the file has no header, no result has a value, and there are no derived results, tables of probes, nodes or
+    are in the order of the plan, and the results derived from them follow. An experiment without a good round, or with
+    a wrong result in any round, or of a probe that this version does not know, has one result without a value, which
+    has the reason. Rounds that failed are left out, and a remark and a note say how many and why. Two kinds of
+    experiments have no result: a ``dense`` one that was not measured, and one whose samples give no metric a value. Of
+    several experiments whose parameters resolve to the same values, only the first has results, and a note names the
+    others. An interrupted measurement counts only if its experiment has no complete one. If the file has no header, no
+    result has a value, and there are no derived results, tables of probes, nodes or
     study. On an emulated processor, no result has a reference value, and there is no study.
     """
     machine = file.machine
-    by_id = _whole_rounds(file)
+    by_id = rounds_by_experiment(file)
     same = duplicates(file.run.plan.experiments, by_id)
     results = [
         result
@@ -109,7 +109,7 @@ def summarise(file: RunFile) -> Report:
         tables=tables,
         truncated=file.stop is None,
         interrupted=file.stop is not None and file.stop.interrupted,
-        notes=_notes(file, results, same),
+        notes=_notes(file, results, same, by_id),
         nodes=_nodes(file, by_id),
         study=_study(file, results, machine) if machine and not machine.emulator else None,
         measured_s=_measured_s(file),
@@ -157,19 +157,18 @@ def headlines(file: RunFile) -> Iterator[Headline]:
 
     Experiments are in the order of the plan. Value and interval are in the metric's SI base unit, and equal those of
     ``summarise``: the median of the rounds, and (low, high) or None with fewer than six rounds. It takes less time than
-    ``summarise``, since nothing else is computed. Nothing is yielded for an experiment without samples, with a round
-    that did not end with "ok", or of a probe that this version does not know, and nothing at all for a file without a
-    header. ``file`` may be from ``read_round_values``.
+    ``summarise``, since nothing else is computed. Nothing is yielded for an experiment that has no value there, and
+    nothing at all for a file without a header. ``file`` may be from ``read_round_values``.
 
     Raises:
         ValueError: a value from ``read_round_values`` cannot be computed, or is of another probe than the plan says.
     """
     machine = file.machine
-    by_id = _whole_rounds(file)
+    by_id = rounds_by_experiment(file)
     same = duplicates(file.run.plan.experiments, by_id)
     for experiment in file.run.plan.experiments:
         probe = load_probes().get(experiment.probe)
-        with_samples = _with_samples(by_id[experiment.id])
+        with_samples = good_rounds(by_id[experiment.id])
         if probe is None or machine is None or not with_samples or experiment.id in same:
             continue
         if any(own.values is not None and own.outcome.probe != probe.name for own in with_samples):
@@ -220,7 +219,7 @@ def nodes_in(file: RunFile) -> Nodes | None:
     The result is None if the file has no header, if the job is missing or has fewer than two nodes, or if no metric has
     values by node. ``judged_nodes`` says which metrics are left out.
     """
-    return _nodes(file, _whole_rounds(file)) if len(nodes_of(file.machine)) > 1 else None
+    return _nodes(file, rounds_by_experiment(file)) if len(nodes_of(file.machine)) > 1 else None
 
 
 def _nodes(file: RunFile, by_id: dict[str, list[Measurement]]) -> Nodes | None:
@@ -228,32 +227,7 @@ def _nodes(file: RunFile, by_id: dict[str, list[Measurement]]) -> Nodes | None:
         return None
     from nameplate.results.node_values import judged_nodes  # noqa: PLC0415 (scipy takes a tenth of a second to import)
 
-    return judged_nodes(file, by_id)
-
-
-def _whole_rounds(file: RunFile) -> dict[str, list[Measurement]]:
-    """Return one measurement per round of each experiment; an interrupted one only if there is no other.
-
-    The two variants of ``nameplate ab`` may have the same parameters, so the variant is one of them.
-    """
-    variants = {experiment.id: experiment.variant for experiment in file.run.plan.experiments if experiment.variant}
-    whole: dict[str, dict[int, Measurement]] = {experiment.id: {} for experiment in file.run.plan.experiments}
-    cut: dict[str, list[Measurement]] = {}
-    for recorded in file.measurements:
-        measurement = _of_variant(recorded, variants.get(recorded.outcome.id))
-        outcome = measurement.outcome
-        if outcome.interrupted and outcome.ending == "ok":
-            cut[outcome.id] = [measurement]
-        elif outcome.id in whole:
-            whole[outcome.id][outcome.round] = measurement
-    return {identity: [*rounds.values()] or cut.get(identity, []) for identity, rounds in whole.items()}
-
-
-def _of_variant(measurement: Measurement, variant: Variant | None) -> Measurement:
-    if variant is None:
-        return measurement
-    params = {**measurement.outcome.params, "variant": variant}
-    return msgspec.structs.replace(measurement, outcome=msgspec.structs.replace(measurement.outcome, params=params))
+    return judged_nodes(file, {identity: good_rounds(rounds) for identity, rounds in by_id.items()})
 
 
 def _results(
@@ -272,9 +246,9 @@ def _results(
         ]
     if not measurements:
         return [_without_number(experiment, None, _NOT_REACHED.get(stop, "not measured"), stop)]
-    with_samples = _with_samples(measurements)
+    with_samples = good_rounds(measurements)
     if not with_samples or machine is None:
-        worst = _worst(measurements)
+        worst = worst_outcome(measurements)
         return [_without_number(experiment, worst, worst.reason or "it ended before its first sample", stop)]
     last = with_samples[-1].outcome
     metrics = [
@@ -287,10 +261,9 @@ def _results(
     interval_s = experiment.interval_s or file.run.plan.limits.interval_s
     if interval_s is not None:
         results[0] = _with_over_time(results[0], metrics[0].over_time(interval_s))
-    if experiment.interval_s:
-        results[0] = msgspec.structs.replace(
-            results[0], remarks=[f"one series of {experiment.slice_s:g} s", *results[0].remarks]
-        )
+    remarks = [f"one series of {experiment.slice_s:g} s"] if experiment.interval_s else []
+    remarks += [missing] if (missing := missing_rounds(measurements)) else []
+    results[0] = msgspec.structs.replace(results[0], remarks=[*remarks, *results[0].remarks])
     resolved = _resolved(last, machine)
     shown = _with_evidence(results, probe, resolved, with_samples)
     return [msgspec.structs.replace(result, is_series=experiment.interval_s is not None) for result in shown]
@@ -313,17 +286,6 @@ def _with_evidence(
         pairs=middles([pair_times(measurement.samples) for measurement in measurements]),
     )
     return [first, *others]
-
-
-def _worst(measurements: Sequence[Measurement]) -> Outcome:
-    return min((m.outcome for m in measurements), key=lambda outcome: _WORST_FIRST.index(outcome.ending))
-
-
-def _with_samples(measurements: Sequence[Measurement]) -> list[Measurement]:
-    """Return the measurements with samples, or with values of them; none if the outcome of any is not ok."""
-    if any(measurement.outcome.ending != "ok" for measurement in measurements):
-        return []
-    return [measurement for measurement in measurements if measurement.samples or measurement.values is not None]
 
 
 def _known_metrics(
@@ -626,14 +588,13 @@ class _MetricSummary:
         return busy_s / sum(sample.elapsed_s for sample in self._samples)
 
 
-def _notes_of_budget(file: RunFile) -> list[str]:
+def _notes_of_budget(file: RunFile, by_id: Mapping[str, Sequence[Measurement]]) -> list[str]:
     """Return a note if the budget was spent before all of the fixed rounds were measured."""
     limits = file.run.plan.limits
     if limits.rounds is None or file.stop is None or "budget" not in file.stop.reasons.values():
         return []
-    done = Counter(measurement.outcome.id for measurement in file.measurements if not measurement.outcome.interrupted)
     short = [identity for identity, reason in file.stop.reasons.items() if reason == "budget"]
-    whole = min(done[identity] for identity in short)
+    whole = min(sum(not each.outcome.interrupted for each in by_id.get(identity, [])) for identity in short)
     return [
         f"the budget of {limits.budget_s:g} s was spent after {whole} of {limits.rounds} rounds; "
         f"{len(short)} of {len(file.stop.reasons)} experiments lack a round"
@@ -667,18 +628,22 @@ def _notes_of_nodes(file: RunFile) -> list[str]:
     return notes + sorted(failed)
 
 
-def _notes_without_number(results: Sequence[Result]) -> Iterator[str]:
-    """Yield a note for each reason why experiments have no value: the first experiment, and the number of others."""
-    missing: dict[str, list[str]] = {}
+def _notes_of_missing(results: Sequence[Result], by_id: Mapping[str, Sequence[Measurement]]) -> Iterator[str]:
+    """Yield a note for each reason why experiments lack their value, or rounds: the first, and the number of others."""
+    missing: dict[str, dict[str, None]] = {}
     for result in results:
-        if result.summary.value is None:
-            missing.setdefault(result.summary.why_no_value, []).append(result.id)
+        has_value = result.summary.value is not None
+        why = missing_rounds(by_id.get(result.id, [])) if has_value else result.summary.why_no_value
+        if why:
+            missing.setdefault(why, {})[result.id] = None
     for why, names in missing.items():
         more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-        yield f"{names[0]}{more}: {why}"
+        yield f"{next(iter(names))}{more}: {why}"
 
 
-def _notes(file: RunFile, results: list[Result], same: Mapping[str, str]) -> list[str]:
+def _notes(
+    file: RunFile, results: list[Result], same: Mapping[str, str], by_id: Mapping[str, Sequence[Measurement]]
+) -> list[str]:
     notes = list(file.run.plan.notes)
     notes += [f"{later} has no row of its own: on this machine its parameters have the same values as those of {first}"
               for later, first in same.items()]  # fmt: skip
@@ -687,9 +652,9 @@ def _notes(file: RunFile, results: list[Result], same: Mapping[str, str]) -> lis
     notes += _notes_of_unknowns(file)
     if any(result.oversubscribed for result in results):
         notes.append("oversubscribed: there are more workers than CPUs, so workers share a CPU")
-    notes += _notes_of_budget(file)
+    notes += _notes_of_budget(file, by_id)
     notes += _notes_of_nodes(file)
-    notes += _notes_without_number(results)
+    notes += _notes_of_missing(results, by_id)
     for result in results:
         if result.rated.is_ceiling and result.efficiency_ci and result.efficiency_ci[0] > 1 + CEILING_TOLERANCE:
             notes.append(

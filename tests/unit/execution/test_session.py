@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import msgspec
 import pytest
@@ -11,7 +11,7 @@ import pytest
 from nameplate.errors import CoreDied, CoreHung, FileError
 from nameplate.planning.budget import MIN_SLICE_S
 from nameplate.records.plan_record import Plan
-from nameplate.records.run_record import Outcome, Sample
+from nameplate.records.run_record import Ending, Outcome, Sample
 from nameplate.results.measurements import Measurement
 from run_samples import FakeCores, outcome, plan, sample
 
@@ -94,8 +94,86 @@ def test_a_lost_core_fails_one_experiment_only(error: Exception) -> None:
     assert cores.progress.warnings == [f"bad: {error}"]
 
 
+def failing_in(*failures: int) -> Callable[[str, int], Iterable[Sample | Outcome]]:
+    """Return the answer of cores that die in these requests for the experiment "b", counted from 0."""
+
+    def answer(identity: str, before: int) -> Iterable[Sample | Outcome]:
+        if identity == "b" and before in failures:
+            raise CoreDied("was killed by SIGKILL")
+        return noisy(identity, before)
+
+    return answer
+
+
+def test_a_core_that_is_killed_costs_only_the_round() -> None:
+    cores = FakeCores(failing_in(10))
+    cores.session(plan("a", "b", rounds=30), rate).run()
+    assert Counter(identity for _, identity in cores.asked) == {"a": 30, "b": 30}
+    assert cores.stop().reasons == {"a": "rounds", "b": "failed"}
+    ended = Counter(r.ending for r in cores.written if isinstance(r, Outcome) and r.id == "b")
+    assert ended == {"ok": 29, "failed": 1}
+
+
+@pytest.mark.parametrize("failures", [[0], [2, 4, 5]], ids=["the first round", "three rounds"])
+def test_an_experiment_that_keeps_failing_is_given_up(failures: Sequence[int]) -> None:
+    cores = FakeCores(failing_in(*failures))
+    cores.session(plan("a", "b", rounds=30), rate).run()
+    assert Counter(identity for _, identity in cores.asked) == {"a": 30, "b": failures[-1] + 1}
+    assert cores.stop().reasons == {"a": "rounds", "b": "failed"}
+
+
+def test_without_fixed_rounds_another_round_replaces_one_that_failed() -> None:
+    def answer(identity: str, before: int) -> Iterable[Sample | Outcome]:
+        if (identity, before) == ("b", 2):
+            raise CoreHung("no answer")
+        return steady(identity, before)
+
+    cores = FakeCores(answer)
+    cores.session(plan("a", "b"), rate).run()
+    assert Counter(identity for _, identity in cores.asked) == {"a": 6, "b": 7}
+    assert cores.stop().reasons == {"a": "precision", "b": "precision"}
+
+
+def test_lack_of_room_costs_only_the_round_and_what_makes_no_sense_is_final() -> None:
+    full = msgspec.structs.replace(outcome("a", "skipped"), may_pass=True)
+    cores = FakeCores(lambda identity, before: [full] if before == 2 else noisy(identity, before))
+    cores.session(plan("a", rounds=5), rate).run()
+    assert len(cores.asked) == 5
+    assert cores.stop().reasons == {"a": "failed"}
+
+
+def lost(identity: str, number: int, ending: Ending, may_pass: bool = False) -> Measurement:
+    return Measurement(msgspec.structs.replace(outcome(identity, ending, number), may_pass=may_pass), [])
+
+
+@pytest.mark.parametrize(
+    ("ending", "may_pass", "further"),
+    [("failed", False, 2), ("skipped", True, 2), ("skipped", False, 0), ("invalid", False, 0)],
+    ids=["failed", "no room", "makes no sense", "wrong result"],
+)
+@pytest.mark.parametrize("good", [0, 2])
+def test_a_resumed_run_retries_what_may_pass(ending: Ending, may_pass: bool, further: int, good: int) -> None:
+    cores = FakeCores(noisy)
+    session = cores.session(plan("a", rounds=good + 2), rate)
+    earlier = [Measurement(outcome("a", round_number=r), [sample("a", round_number=r)]) for r in range(1, good + 1)]
+    session.take_over([*earlier, lost("a", good + 1, ending, may_pass)])
+    session.run()
+    assert len(cores.asked) == further
+    assert cores.stop().reasons == {"a": "rounds" if further else ending}
+
+
+def test_a_resumed_run_retries_an_experiment_that_was_given_up() -> None:
+    cores = FakeCores(steady)
+    session = cores.session(plan("a", rounds=4), rate)
+    good = Measurement(outcome("a", round_number=1), [sample("a", round_number=1)])
+    session.take_over([good, *(lost("a", number, "failed") for number in (2, 3, 4))])
+    session.run()
+    assert [r.round for r in cores.written if isinstance(r, Outcome)] == [2, 3, 4]
+    assert cores.stop().reasons == {"a": "rounds"}
+
+
 @pytest.mark.parametrize("ending", ["skipped", "invalid", "failed"])
-def test_a_failed_experiment_is_not_tried_again(ending: str) -> None:
+def test_an_experiment_without_a_good_round_is_not_tried_again(ending: str) -> None:
     cores = FakeCores(lambda identity, before: [outcome(identity, ending)])  # type: ignore[arg-type]
     cores.session(plan("a"), rate).run()
     assert len(cores.asked) == 1

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from machines import machine_with
 from nameplate.records.result import Report, Result
 from nameplate.records.run_record import Ending, Sample, Stop
+from nameplate.results.digest import digest_of
 from nameplate.results.line_round_trips import LINE_ROUND_TRIP, line_round_trips
 from nameplate.results.measurements import Measurement, RunFile
 from nameplate.results.summarise import headlines, summarise
@@ -30,6 +31,11 @@ def rounds(*flops: int) -> list[Measurement]:
     return [
         Measurement(outcome("a", round_number=i), [sample("a", 0, f), sample("a", 1, f)]) for i, f in enumerate(flops)
     ]
+
+
+def file_of(measured: list[Measurement]) -> RunFile:
+    stop = Stop(reasons={"a": "rounds"}, elapsed_s=1.0, interrupted=False)
+    return RunFile("x.jsonl", run(plan("a")), [header()], measured, stop, 0, 0)
 
 
 def without_ports(measured: Measurement) -> Measurement:
@@ -248,13 +254,67 @@ def test_experiments_with_the_same_resolved_parameters_have_one_result() -> None
     assert {identity for identity, *_ in headlines(file)} == {"a"}
 
 
-@pytest.mark.parametrize("ending", ["skipped", "invalid", "failed"])
-def test_a_failed_experiment_has_no_value_even_if_other_rounds_succeeded(ending: Ending) -> None:
-    measured = [*rounds(480_000_000), Measurement(outcome("a", ending), [sample("a")])]
-    report = report_of(measured)
+def lost(number: int, ending: Ending, reason: str) -> Measurement:
+    end = msgspec.structs.replace(outcome("a", ending, number), reason=reason)
+    return Measurement(end, [sample("a", 0, 48_000)])
+
+
+@pytest.mark.parametrize("ending", ["skipped", "failed"])
+@pytest.mark.parametrize("number", [0, 3, 6])
+def test_a_round_that_failed_costs_only_itself(ending: Ending, number: int) -> None:
+    measured = rounds(*[480_000_000] * 7)
+    measured[number] = lost(number, ending, "out of memory")
+    file = file_of(measured)
+    report = summarise(file)
+    found = rate_of(report)
+    assert (found.summary.outcome, found.summary.rounds) == ("ok", 6)
+    assert found.summary.value == pytest.approx(48e9)
+    assert found.summary.ci == pytest.approx((48e9, 48e9))
+    said = f"1 of 7 rounds {ending}: out of memory"
+    assert said in found.remarks
+    assert f"a: {said}" in report.notes
+    assert [value for *_, value, _ in headlines(file)] == [r.summary.value for r in report.results]
+    assert [value.value for value in digest_of(file).values] == [r.summary.value for r in report.results]
+
+
+def test_each_reason_of_failed_rounds_is_said_with_their_number() -> None:
+    bad = [lost(20 + i, "failed", reason) for i, reason in enumerate(["x", "y", "x", "z", "w", "v"])]
+    report = summarise(file_of([*rounds(*[480_000_000] * 6), *bad]))
+    assert report.notes == [
+        "a: 2 of 12 rounds failed: x; 1 of 12 rounds failed: y; 1 of 12 rounds failed: z; and 2 more for other reasons"
+    ]
+
+
+@pytest.mark.parametrize("later", [[], rounds(480_000_000)], ids=["alone", "measured again"])
+@pytest.mark.parametrize("also", [[], [lost(3, "failed", "killed")]], ids=["", "and a failure"])
+def test_a_wrong_result_in_any_round_withdraws_the_value(later: list[Measurement], also: list[Measurement]) -> None:
+    file = file_of([*rounds(480_000_000), lost(0, "invalid", "wrong sum"), *also, *later])
+    report = summarise(file)
     assert len(report.results) == 1
     row = report.results[0].summary
-    assert (row.outcome, row.value, row.ci, row.best, row.reason) == (ending, None, None, None, "because")
+    assert (row.outcome, row.value, row.ci, row.best, row.reason) == ("invalid", None, None, None, "wrong sum")
+    assert list(headlines(file)) == []
+    assert report.notes == ["a: invalid: wrong sum"]
+
+
+@pytest.mark.parametrize("ending", ["skipped", "failed"])
+def test_without_a_good_round_the_reason_is_that_of_the_failure(ending: Ending) -> None:
+    row = summarise(file_of([lost(1, ending, "no memory")])).results[0].summary
+    assert (row.outcome, row.value, row.reason) == (ending, None, "no memory")
+
+
+def test_a_round_that_was_measured_again_counts_once() -> None:
+    report = summarise(file_of([*rounds(1, 1), lost(2, "failed", "killed"), *rounds(1, 1, 1)[2:]]))
+    assert rate_of(report).summary.rounds == 3
+    assert report.notes == []
+
+
+def test_an_interrupted_round_is_no_failure() -> None:
+    cut = lost(5, "failed", "stopped while the file was being created")
+    cut = msgspec.structs.replace(cut, outcome=msgspec.structs.replace(cut.outcome, interrupted=True))
+    report = summarise(file_of([*rounds(480_000_000), cut]))
+    assert rate_of(report).summary.rounds == 1
+    assert report.notes == []
 
 
 @pytest.mark.parametrize(
