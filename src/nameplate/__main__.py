@@ -13,7 +13,7 @@ from typing import NoReturn
 from nameplate import __version__
 from nameplate.errors import InternalError
 from nameplate.interruption import leave_at_once, say
-from nameplate.process_exit import forbid_exit_by_libraries, leave
+from nameplate.process import begin, leave
 
 _MIN_COLUMNS = 20
 
@@ -35,7 +35,7 @@ def main() -> NoReturn:
     signal.signal(signal.SIGINT, leave_at_once)
     code = InternalError.exit_code
     try:
-        forbid_exit_by_libraries()
+        begin()
         code = _run()
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     except BaseException as error:  # the command line reports all others

@@ -247,7 +247,7 @@ class TestEpycWithTwoSocketsAndEightNodes:
         monkeypatch.chdir(tmp_path)
         assert run(["run", plan, "--dry-run"]) == 0
         shown = capsys.readouterr().out
-        found = re.search(r"6 rounds take about (\d+) s; the run ends after (\d+) s", shown)
+        found = re.search(r"6 rounds take about (\d+) s; measuring ends within (\d+) s", shown)
         assert found
         assert 0 < int(found[1]) <= int(found[2])
         assert "threads=512" in shown

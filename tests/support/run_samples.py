@@ -102,6 +102,8 @@ class FakeCores:
     now: float = 0.0
     started: int = 0
     asked: list[tuple[int, str]] = field(default_factory=list)
+    # The time of each request or end, and how long it may take.
+    deadlines: list[tuple[float, float]] = field(default_factory=list)
     slices: list[float] = field(default_factory=list)
     written: list[FileRecord] = field(default_factory=list)
     control: Control = field(default_factory=Control)
@@ -117,6 +119,7 @@ class FakeCores:
         before = sum(identity == asked for _, asked in self.asked)
         self.asked.append((self.started, identity))
         self.slices.append(request["slice_s"])
+        self.deadlines.append((self.now, deadline_s))
         self.now += request["slice_s"] + self.overhead_s + self.longer_s.get(identity, 0.0)
         for record in self.answer(identity, before):
             on_record(record)
@@ -124,8 +127,8 @@ class FakeCores:
                 return record
         raise AssertionError("no outcome")
 
-    def close(self) -> None:
-        pass
+    def close(self, within_s: float) -> None:
+        self.deadlines.append((self.now, within_s))
 
     def interrupt(self) -> None:
         pass

@@ -17,7 +17,7 @@ PACKAGES = [
     "commands",
 ]  # fmt: skip
 # Modules that every package may use, and that use no package.
-SHARED = {"__init__", "errors", "control_characters", "hostlist", "interruption", "process_exit", "streams", "units"}
+SHARED = {"__init__", "errors", "control_characters", "hostlist", "interruption", "process", "streams", "units"}
 # The modules that start the program may use everything.
 TOP = {"__main__", "command_line"}
 CORE_ORDER = [

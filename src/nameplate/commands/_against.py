@@ -101,7 +101,11 @@ def _comparable(base: Report, path: Path) -> list[Experiment]:
 def _budget_s(plan: Plan, limits: Mapping[str, str]) -> float:
     """Return the given budget in seconds, or that of the earlier run, but not less than a verdict needs."""
     shortest = msgspec.structs.replace(plan, limits=msgspec.structs.replace(plan.limits, rounds=None))
-    least_s = math.ceil(START_COMMAND_S + MIN_ROUNDS * (START_CORE_S + round_s(shortest)) + closing_s(plan))
+    least_s = math.ceil(
+        START_COMMAND_S
+        + MIN_ROUNDS * (START_CORE_S + round_s(shortest))
+        + closing_s(plan.limits, len(plan.experiments))
+    )
     if "budget" not in limits:
         return max(plan.limits.budget_s, least_s)
     budget_s = make_limits({"budget": limits["budget"]}).budget_s

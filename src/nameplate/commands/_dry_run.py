@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from nameplate.commands._measuring import nodes_of_run
 from nameplate.commands._tools import asked_references, references_take_s
-from nameplate.planning.budget import MIN_ROUNDS, round_s
+from nameplate.planning.budget import MIN_ROUNDS, closing_s, round_s
 from nameplate.probes import probe_of
 from nameplate.records.machine_record import Machine
 from nameplate.records.plan_record import Plan
@@ -24,7 +24,10 @@ def print_plan(header: Run, peer: str | None, mpi: str | None, machine: Machine)
     certain = [experiment for experiment in plan.experiments if not experiment.dense]
     n_rounds = limits.rounds or MIN_ROUNDS
     is_limited = limits.rounds is None or limits.budget_binds
-    longest = f"; the run ends after {limits.budget_s:g} s at the latest" if is_limited else ""
+    measured_s = limits.budget_s - closing_s(limits, len(plan.experiments))
+    longest = (
+        f"; measuring ends within {measured_s:.0f} s, the run within about {limits.budget_s:g} s" if is_limited else ""
+    )
     min_s = n_rounds * round_s(plan, nodes.turns if nodes else 1)
     take = f"{count(n_rounds, 'round')} take{'s' if n_rounds == 1 else ''} about {min_s:.0f} s"
     print(f"{plan.name}: {count(len(certain), 'experiment')}; {take}{longest}")

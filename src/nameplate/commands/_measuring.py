@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,14 +15,15 @@ from types import FrameType
 
 from nameplate import __version__
 from nameplate.errors import FileError, Interrupted, UsageError
+from nameplate.execution.busy_cpus import slowdown
 from nameplate.execution.core_process import CoreProcess, OnRecord
 from nameplate.execution.curve_refinement import refiner
 from nameplate.execution.file_keeper import FileDescriptorCache
 from nameplate.execution.memory_keeper import MemoryKeeper
 from nameplate.execution.session import Control, NodeTurns, Progress, Session
 from nameplate.interruption import handled, say
-from nameplate.planning.budget import overrun_s
 from nameplate.probes.shared.job import nodes_of
+from nameplate.process import command_began
 from nameplate.records.machine_record import Machine
 from nameplate.records.plan_record import PerNode, Plan
 from nameplate.records.result import Nodes, Report
@@ -48,8 +48,8 @@ class Place:
       share
     - ``nodes``: the nodes that measure single-machine experiments; None if the run is not measured per node
     - ``reference_values``: the values of the reference tools, from before the first round; only a new run writes them
-    - ``began``: the start of the command by ``time.monotonic``, from which the budget counts; None counts it from the
-      first round
+    - ``began``: the time by ``time.monotonic`` from which the budget counts; None is the start of the command
+    - ``closing_s``: the estimated time in seconds that the command needs after its summary, such as for a report
     - ``decided``: returns the experiments whose verdict is final, given the results so far; None if the run is not
       compared while it is measured
     """
@@ -59,6 +59,7 @@ class Place:
     nodes: NodeTurns | None
     reference_values: Sequence[Reference] = ()
     began: float | None = None
+    closing_s: float = 0.0
     decided: Callable[[Report], set[str]] | None = None
 
 
@@ -172,7 +173,9 @@ def measure_to_file(
         decided=partial(_decided, place.decided, writer.path) if place.decided else None,
         nodes=place.nodes,
         memory=memory,
-        began=place.began,
+        began=command_began() if place.began is None else place.began,
+        slowdown=slowdown,
+        closing_s=place.closing_s,
     )
     try:
         if earlier is None:
@@ -227,20 +230,22 @@ def _finished(path: Path) -> Report:
 
 @contextmanager
 def _ended_with_budget(session: Session) -> Iterator[None]:
-    """End the current slice once a budget with fixed rounds is overrun, for example by a slow set-up."""
-    limits = session.plan.limits
-    if not limits.budget_binds:
-        yield
-        return
-    began = time.monotonic() if session.began is None else session.began
-    deadline = began + limits.budget_s + overrun_s(limits)
-    timer = threading.Timer(min(max(0.0, deadline - time.monotonic()), threading.TIMEOUT_MAX), session.end_slice)
-    timer.daemon = True
-    timer.start()
+    """End the current slice once the time for measuring is over, for example because set-up is slow."""
+    is_over = threading.Event()
+
+    def watch() -> None:
+        while not is_over.wait(min(max(0.0, session.time_to_end_s()), threading.TIMEOUT_MAX)):
+            if session.time_to_end_s() <= 0:
+                session.end_slice()
+                return
+
+    thread = threading.Thread(target=watch, daemon=True)
+    thread.start()
     try:
         yield
     finally:
-        timer.cancel()
+        is_over.set()
+        thread.join()
 
 
 @contextmanager

@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from time import monotonic
 from typing import Annotated, cast, get_args
 
 import msgspec
@@ -54,6 +53,7 @@ from nameplate.planning.sweep import ProbeInfo, nearest, split_arguments
 from nameplate.probes import probe_of
 from nameplate.probes.shared.ceilings import parse_rated, read_rated_lines
 from nameplate.probes.shared.job import nodes_of
+from nameplate.process import command_began
 from nameplate.records.machine_record import Cpu, Job, Machine, Topology, job_of
 from nameplate.records.outputs import check_output
 from nameplate.records.plan_record import PerNode, Plan
@@ -71,6 +71,8 @@ from nameplate.results.run_file import read_run
 from nameplate.streams import has_reader
 
 HIGH_PRIORITY = -20
+# The time to draw the charts of a report or a study.
+REPORT_S = 2.5
 DEFAULT_PLAN = "quick"
 Option = Annotated[str | None, Parameter(show_default=False)]
 
@@ -242,7 +244,7 @@ class RunOptions:
     has_tables: bool
     json: bool
     quiet: bool
-    began: float = field(default_factory=monotonic)
+    began: float = field(default_factory=command_began)
 
 
 @dataclass(frozen=True)
@@ -372,7 +374,8 @@ def _measure(options: RunOptions, prepared: Prepared, writer: RunWriter) -> Repo
     is_new = prepared.earlier is None
     references = _reference_values(header.plan, core, turns, options.began, options.quiet) if is_new else []
     decided = until_decided(prepared.base, options.against) if options.against and prepared.base else None
-    place = Place(core.machine, start_core, nodes, references, options.began, decided)
+    closing_s = REPORT_S * sum(each is not None for each in (options.report, options.study))
+    place = Place(core.machine, start_core, nodes, references, options.began, closing_s, decided)
     progress = make_progress(options.quiet, header.plan.limits.interval_s is not None, header.plan.experiments)
     report = measure_to_file(header, writer, prepared.earlier, progress, place)
     keep_report(writer.path, report)

@@ -9,6 +9,8 @@ from pathlib import Path
 from nameplate.results.fitness import busy_shares
 
 _STAT = Path("/proc/stat")
+# The kernel lets other programs run several times in this time.
+_LOOP_S = 0.03
 
 
 def read_cpu_times() -> str:
@@ -31,3 +33,11 @@ def busiest_cpu(cpus: Collection[int], over_s: float) -> tuple[int, float] | Non
     time.sleep(over_s)
     shares = {cpu: share for cpu, share in busy_shares(before, read_cpu_times()).items() if cpu in cpus}
     return max(shares.items(), key=lambda item: item[1], default=None)
+
+
+def slowdown() -> float:
+    """Return by which factor other programs slow this one down: elapsed time ÷ CPU time of a short loop, at least 1."""
+    began_s, began_cpu_s = time.monotonic(), time.thread_time()
+    while time.thread_time() - began_cpu_s < _LOOP_S:
+        pass
+    return max(1.0, (time.monotonic() - began_s) / (time.thread_time() - began_cpu_s))

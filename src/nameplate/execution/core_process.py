@@ -37,6 +37,8 @@ from nameplate.records.run_record import SCHEMA, CoreRecord, End, Header, Outcom
 
 # How much of a failed process's messages is shown, in characters.
 LAST_WORDS = 500
+# How long a process that is asked to end may take.
+CLOSE_DEADLINE_S = START_DEADLINE_S
 # How long a launcher may take to end its processes before it is killed.
 END_DEADLINE_S = 5.0
 # The core's exit code for invalid options, and the prefix of its messages.
@@ -59,8 +61,8 @@ class Core(Protocol):
         which each node has for itself.
         """
 
-    def close(self) -> None:
-        """End the process normally, after its last request, and wait for it."""
+    def close(self, within_s: float) -> None:
+        """End the process normally, after its last request, and wait for it, at most about ``within_s`` seconds."""
 
     def interrupt(self) -> None:
         """Ask the process to end after the current sample, and return without waiting for it."""
@@ -311,17 +313,18 @@ class CoreProcess:
                 # Each node has this time, so that a dead node is noticed after its own turn.
                 deadline = time.monotonic() + deadline_s
 
-    def close(self) -> None:
-        """Close the input of the process and wait for its end record, at most 20 s; then kill it if it has not ended.
+    def close(self, within_s: float = CLOSE_DEADLINE_S) -> None:
+        """Close the input of the process and wait for its end, at most ``within_s`` seconds; then kill it.
 
         No error is raised if the process dies or does not answer.
         """
         assert self._process.stdin is not None
         try:
             self._process.stdin.close()
-            while not isinstance(self._read(time.monotonic() + START_DEADLINE_S), End):
+            deadline = time.monotonic() + within_s
+            while not isinstance(self._read(deadline), End):
                 pass
-            self._process.wait(END_DEADLINE_S)
+            self._process.wait(min(END_DEADLINE_S, within_s))
         except (CoreDied, CoreHung, BrokenPipeError, subprocess.TimeoutExpired):
             pass
         self.kill()

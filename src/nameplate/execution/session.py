@@ -7,25 +7,31 @@ measured. The others continue until the budget is spent.
 If fixed rounds must end within a budget, each slice is what the rest of the budget allows (``pace.py``). An experiment
 that would end after the budget is left out. Since the order is shuffled, the measured experiments of the last round are
 a random part of the plan.
+
+A budget is that of the whole command. Measuring ends before it, by the time that the summary is estimated to take,
+which is longer if other programs slow this one down. A margin is kept for experiments that take longer than estimated:
+in its second half the current sample is told to end, and at its end the core is killed.
 """
 
 from __future__ import annotations
 
+import math
 import random
 import time
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from statistics import fmean
 from types import TracebackType
 from typing import Protocol
 
 import msgspec
 
 from nameplate.errors import CoreDied, CoreError, CoreHung, UsageError
-from nameplate.execution.core_process import Core, OnRecord, make_request
+from nameplate.execution.core_process import CLOSE_DEADLINE_S, Core, OnRecord, make_request
 from nameplate.execution.memory_keeper import MemoryKeeper
 from nameplate.execution.pace import Pace
-from nameplate.planning.budget import MIN_ROUNDS, closing_s, full_slice_s, min_slice_s, overrun_s
+from nameplate.planning.budget import MIN_ROUNDS, closing_s, full_slice_s, margin_s, min_slice_s
 from nameplate.probes import probe_of
 from nameplate.probes.shared.job import nodes_of
 from nameplate.records.plan_record import Experiment, Plan
@@ -34,6 +40,8 @@ from nameplate.results.duplicates import DUPLICATE, ResolvedKey, resolved_key
 from nameplate.results.measurements import Measurement
 from nameplate.statistics.stats import relative_half_width
 
+# The slowdown that counts is the mean of this number of rounds.
+ROUNDS_OF_SLOWDOWN = 3
 # The number of rounds of a curve's sparse points before dense points are chosen for the first time.
 ROUNDS_BEFORE_DENSE = 2
 
@@ -50,11 +58,10 @@ MAX_FAILURES = 3
 # The time for set-up, warm-up, calibration and the last sample, in addition to a slice.
 GRACE_S = 30.0
 
-# After a binding budget is overrun, the current sample has this time before the core is killed.
-END_SAMPLE_S = 2.0
-
 # Returns the dense points (Experiment.dense) worth measuring, from the round values so far by experiment.
 Refine = Callable[[Mapping[str, Sequence[float]]], set[str]]
+# Returns by which factor other programs slow this one down, at least 1.
+Slowdown = Callable[[], float]
 # Returns the ids of the experiments whose verdict is final, from all records written so far.
 Decided = Callable[[], set[str]]
 StartCore = Callable[[OnRecord], Core]
@@ -169,6 +176,8 @@ class Session:
     - ``memory``: holds memory between experiments; by default none is held
     - ``clock``: returns the current time in seconds; ``began``: the start of the budget by this clock, or None if it
       starts with ``run``
+    - ``slowdown``: called before each round; by default nothing slows the summary down
+    - ``closing_s``: the time in seconds that the command needs besides the summary, such as for a report
     - ``grace_s``: the time that an experiment has in addition to its slice, warm-up, samples and declared set-up,
       before its core is killed
     """
@@ -187,6 +196,8 @@ class Session:
     sync: Callable[[], None] = lambda: None
     memory: MemoryKeeper | None = None
     clock: Clock = time.monotonic
+    slowdown: Slowdown = lambda: 1.0
+    closing_s: float = 0.0
     grace_s: float = GRACE_S
     # The start of the budget by ``clock``; None for the start of the run.
     began: float | None = None
@@ -196,6 +207,10 @@ class Session:
     _resolved: dict[ResolvedKey, str] = field(default_factory=dict)
     _began: float = 0.0
     _start_core_s: float = 0.0
+    # The experiments and the number of samples to summarise at the end.
+    _summarised: set[str] = field(default_factory=set)
+    _samples: int = 0
+    _slowdowns: deque[float] = field(default_factory=lambda: deque(maxlen=ROUNDS_OF_SLOWDOWN))
     # The shortest time that each experiment took.
     _took_s: dict[str, float] = field(default_factory=dict)
     _job: list[str] | None = None
@@ -215,6 +230,8 @@ class Session:
         Dense points are chosen anew from these measurements, and measured ones stay chosen.
         """
         for measurement in measurements:
+            self._summarised.add(measurement.outcome.id)
+            self._samples += len(measurement.samples)
             if not measurement.outcome.is_transient:
                 self._note(measurement)
         self._worth_measuring |= {e.id for e in self.plan.experiments if e.dense and self._measured[e.id].rounds}
@@ -274,12 +291,16 @@ class Session:
         self._expect_all()
 
     def end_slice(self) -> None:
-        """End the current slice after its sample, because the budget is overrun. Another thread may call it.
+        """End the current slice after its sample, because the time for measuring is over. Another thread may call it.
 
-        It does nothing if no core is running.
+        It does nothing if no core is running. Call it once for each slice: a core that is told twice ends at once.
         """
         if (core := self.control.core) is not None:
             core.interrupt()
+
+    def time_to_end_s(self) -> float:
+        """Return the time in seconds until ``end_slice`` must be called; infinity if no budget limits the run."""
+        return self._measuring_s() - self._margin_s() / 2 if self._is_limited() else math.inf
 
     def order(self, number: int) -> list[Experiment]:
         """Return all experiments of the plan in the order of a round, shuffled by the seed and the round's number.
@@ -300,8 +321,17 @@ class Session:
         return self.plan.limits.rounds is None or self.plan.limits.budget_binds
 
     def _left_s(self) -> float:
-        """Return the rest of the budget in seconds, less the time to summarise the run."""
-        return self._began + self.plan.limits.budget_s - closing_s(self.plan) - self.clock()
+        """Return the time in seconds in which experiments may be planned: that to measure, less the margin."""
+        return self._measuring_s() - self._margin_s()
+
+    def _measuring_s(self) -> float:
+        """Return the rest of the budget in seconds, less the time to summarise the run; negative after its end."""
+        summary_s = closing_s(self.plan.limits, len(self._summarised), self._samples) + self.closing_s
+        began = self._began if self.began is None else self.began
+        return began + self.plan.limits.budget_s - fmean(self._slowdowns or [1.0]) * summary_s - self.clock()
+
+    def _margin_s(self) -> float:
+        return margin_s(self.plan.limits)
 
     def _has_time(self, experiment: Experiment, start_s: float = 0.0) -> bool:
         """Return whether an experiment that begins ``start_s`` seconds from now is expected to end within the budget.
@@ -312,7 +342,7 @@ class Session:
         if not self._is_limited() or (not limits.budget_binds and not self._pace.has_seen(experiment.probe)):
             return True
         slice_s = min_slice_s(experiment, limits) if limits.budget_binds else full_slice_s(experiment, limits)
-        return start_s + self._pace.takes_s(experiment, slice_s) <= self._left_s() + overrun_s(limits)
+        return start_s + self._pace.takes_s(experiment, slice_s) <= self._left_s() + self._margin_s() / 2
 
     def _expect_all(self) -> None:
         for experiment in self.plan.experiments:
@@ -335,6 +365,7 @@ class Session:
 
     def _round(self, number: int) -> bool:
         """Measure one round; return False if the rest of the budget is too short for all of its experiments."""
+        self._slowdowns.append(self.slowdown())
         todo = self._affordable(number, [each for each in self.order(number) if self._wanted(each, number)])
         has_begun = False
         while not self.control.stopped and not self._out_of_time():
@@ -372,7 +403,7 @@ class Session:
 
         began = self.clock()
         core = self.start_core(keep)
-        self._start_core_s = self.clock() - began
+        self._start_core_s = max(self._start_core_s, self.clock() - began)
         self.control.core = core
         try:
             for index, experiment in enumerate(todo):
@@ -383,7 +414,7 @@ class Session:
                 if not self._measure_one(core, number, experiment):
                     return list(todo[index + 1 :])
                 self.sync()
-            core.close()
+            core.close(min(CLOSE_DEADLINE_S, max(0.0, self._measuring_s())) if self._is_limited() else CLOSE_DEADLINE_S)
         finally:
             self.control.core = None
             core.kill()
@@ -411,6 +442,7 @@ class Session:
         def keep(record: Header | Sample | Outcome) -> None:
             if isinstance(record, Sample):
                 samples.append(record)
+                self._samples += 1
                 self.progress.sample(experiment, record)
             self.write(msgspec.structs.replace(record, round=number))
 
@@ -419,16 +451,17 @@ class Session:
         longest_sample_s = max(limits.sample_s or 0.0, limits.interval_s or experiment.interval_s or 0.0)
         setup_s = probe_of(experiment.probe).longest_setup_s(experiment.params)
         deadline_s = slice_s + limits.warmup_s + 3 * longest_sample_s + setup_s + self.grace_s
-        if limits.budget_binds:
-            deadline_s = min(deadline_s, max(0.0, self._left_s()) + overrun_s(limits) + END_SAMPLE_S)
+        if self._is_limited():
+            deadline_s = min(deadline_s, self._measuring_s())
         request = make_request(experiment, limits, slice_s)
         if self.nodes is not None and not probe_of(experiment.probe).takes_whole_job:
             request |= self.nodes.fields(f"{self.seed}/{number}/{experiment.id}")
+        self._summarised.add(experiment.id)
         began = self.clock()
         try:
             outcome = self._outcome(core, experiment, request, deadline_s, keep)
         except (CoreDied, CoreHung) as error:
-            if self.control.stopped or (limits.budget_binds and self._out_of_time()):
+            if self.control.stopped or self._out_of_time():
                 return False
             outcome = self._gone(experiment, error)
             self.write(msgspec.structs.replace(outcome, round=number))

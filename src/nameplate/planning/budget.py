@@ -28,14 +28,16 @@ USUAL_WARMUP_S = 0.02
 USUAL_CALIBRATION_S = USUAL_WARMUP_S + CALIBRATION_SAMPLES * USUAL_SAMPLE_S
 # Each round starts a core.
 START_CORE_S = 0.1
-# Start of the command, description of the machine, and the rate at which experiments are summarised at the end.
+# Start of the command, and description of the machine.
 START_COMMAND_S = 1.0
+# The rates at which experiments and samples are read and summarised at the end.
 SUMMARISED_PER_S = 500
+SAMPLES_SUMMARISED_PER_S = 20_000
 # The note of a shortened plan, as this version and earlier ones write it.
 _SHORTENED = re.compile(r"slices and series (?:are shortened to|have) ([\d.]+) ?% of")
-# A run may exceed its budget by this much: estimates are inexact, and the rest of a budget should not be wasted.
-MAX_OVERRUN_SHARE = 0.02
-MAX_OVERRUN_S = 2.0
+# The part of a budget that is kept for experiments that take longer than estimated.
+MARGIN_SHARE = 0.02
+MAX_MARGIN_S = 2.0
 
 
 def full_slice_s(experiment: Experiment, limits: Limits) -> float:
@@ -97,17 +99,22 @@ def overhead_s(experiment: Experiment, limits: Limits) -> float:
     return max(0.0, estimated_s - USUAL_CALIBRATION_S + calibrated_s + longer_s)
 
 
-def closing_s(plan: Plan) -> float:
+def closing_s(limits: Limits, n_experiments: int, n_samples: int = 0) -> float:
     """Return the estimated time in seconds that a command needs after its last round to summarise what it measured.
 
-    It is 2 ms for each experiment of the plan.
+    It is 1 % of the budget, at most 1 s, in which libraries are loaded, 2 ms for each of ``n_experiments`` experiments
+    that were measured, and 50 µs for each of their ``n_samples`` samples. On a busy machine it takes longer.
     """
-    return len(plan.experiments) / SUMMARISED_PER_S
+    load_s = margin_s(limits) / 2
+    return load_s + n_experiments / SUMMARISED_PER_S + n_samples / SAMPLES_SUMMARISED_PER_S
 
 
-def overrun_s(limits: Limits) -> float:
-    """Return how many seconds after its budget the last experiment of a run may end: 2 % of the budget, at most 2 s."""
-    return min(MAX_OVERRUN_S, MAX_OVERRUN_SHARE * limits.budget_s)
+def margin_s(limits: Limits) -> float:
+    """Return the part of a budget in seconds that is kept for experiments that take longer than estimated.
+
+    It is 2 % of the budget, at most 2 s.
+    """
+    return min(MAX_MARGIN_S, MARGIN_SHARE * limits.budget_s)
 
 
 def round_s(plan: Plan, turns: int = 1, with_dense: bool = False) -> float:
@@ -167,9 +174,11 @@ def fit(plan: Plan, turns: int = 1, reserved_s: float = 0.0) -> Plan:
     if not limits.budget_binds:
         return plan
     certain = [experiment for experiment in plan.experiments if not experiment.dense]
-    left_s = limits.budget_s - reserved_s - min_plan_s(plan, turns)
+    # Without the part of the summary that depends on the budget.
+    needed_s = reserved_s + min_plan_s(plan, turns) - margin_s(limits) / 2
+    left_s = limits.budget_s - 1.5 * margin_s(limits) - needed_s
     if left_s < 0:
-        smallest_s = math.ceil(limits.budget_s - left_s)
+        smallest_s = math.ceil(min(needed_s / (1 - 1.5 * MARGIN_SHARE), needed_s + 1.5 * MAX_MARGIN_S))
         rounds = limits.rounds or MIN_ROUNDS
         raise UsageError(
             f"--budget {limits.budget_s:g}s: too short for {rounds} round{'s' if rounds > 1 else ''} of {plan.name}; "
@@ -208,7 +217,12 @@ def min_plan_s(plan: Plan, turns: int = 1) -> float:
     certain = [experiment for experiment in plan.experiments if not experiment.dense]
     limits = plan.limits
     measured_s = _of_all_rounds(certain, limits, turns, lambda e: min_slice_s(e, limits) + overhead_s(e, limits))
-    return START_COMMAND_S + (limits.rounds or MIN_ROUNDS) * START_CORE_S + measured_s + closing_s(plan)
+    return (
+        START_COMMAND_S
+        + (limits.rounds or MIN_ROUNDS) * START_CORE_S
+        + measured_s
+        + closing_s(limits, len(plan.experiments))
+    )
 
 
 def _asked_s(limits: Limits) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
@@ -9,7 +10,7 @@ import msgspec
 import pytest
 
 from nameplate.errors import CoreDied, CoreHung, FileError
-from nameplate.planning.budget import MIN_SLICE_S
+from nameplate.planning.budget import MIN_SLICE_S, closing_s, margin_s
 from nameplate.records.plan_record import Plan
 from nameplate.records.run_record import Ending, Outcome, Sample
 from nameplate.results.measurements import Measurement
@@ -39,9 +40,9 @@ def test_a_precise_experiment_stops_after_six_rounds() -> None:
 def test_other_experiments_continue_until_the_budget_is_spent() -> None:
     cores = FakeCores(lambda identity, before: (steady if identity == "a" else noisy)(identity, before))
     cores.session(plan("a", "b", budget_s=20.0), rate).run()
-    assert Counter(identity for _, identity in cores.asked) == {"a": 6, "b": 14}
+    assert Counter(identity for _, identity in cores.asked) == {"a": 6, "b": 13}
     assert cores.stop().reasons == {"a": "precision", "b": "budget"}
-    assert cores.stop().elapsed_s == 20.0
+    assert cores.stop().elapsed_s == 19.0
 
 
 def test_fixed_rounds_are_kept_whatever_the_budget() -> None:
@@ -284,14 +285,14 @@ def bound(*identities: str, rounds: int, budget_s: float) -> Plan:
 
 
 def test_slices_are_shortened_if_setup_takes_longer_than_estimated() -> None:
-    """24 slices of 1 s fit into 30 s by the estimate of 0.15 s per slice; the simulated cores take 1 s more each."""
+    """24 slices of 1 s fit into 31 s by the estimate of 0.15 s per slice; the simulated cores take 1 s more each."""
     cores = FakeCores(noisy, overhead_s=1.0)
-    cores.session(bound(*"abcdefgh", rounds=3, budget_s=30.0), rate).run()
+    cores.session(bound(*"abcdefgh", rounds=3, budget_s=31.0), rate).run()
     assert set(Counter(identity for _, identity in cores.asked).values()) == {3}
     assert set(cores.stop().reasons.values()) == {"rounds"}
     assert cores.slices[0] == 1.0
     assert MIN_SLICE_S <= cores.slices[-1] < 0.5
-    assert cores.now <= 30.0 + 0.6
+    assert cores.now <= 31.0
 
 
 def test_a_run_stops_at_its_budget_if_the_shortest_slices_do_not_fit() -> None:
@@ -301,7 +302,7 @@ def test_a_run_stops_at_its_budget_if_the_shortest_slices_do_not_fit() -> None:
     assert set(measured) == set("abcdefgh")
     assert max(measured.values()) < 3
     assert set(cores.stop().reasons.values()) == {"budget"}
-    assert 36.0 < cores.now <= 40.0 * 1.05
+    assert 36.0 < cores.now <= 40.0
 
 
 def test_experiments_not_reached_in_the_first_round_have_the_reason_budget() -> None:
@@ -319,7 +320,7 @@ def test_the_time_before_the_first_round_counts_against_a_budget_that_binds() ->
     session = cores.session(bound("a", "b", rounds=5, budget_s=20.0), rate)
     session.began = 85.0
     session.run()
-    assert cores.now <= 105.4
+    assert cores.now <= 105.0
     assert len(cores.asked) == 10
 
 
@@ -328,7 +329,7 @@ def test_the_time_before_the_first_round_counts_against_every_other_budget_too()
     session = cores.session(plan("a", budget_s=20.0), rate)
     session.began = 92.0
     session.run()
-    assert cores.now == 112.0
+    assert cores.now == 111.0
 
 
 def test_a_resumed_run_divides_its_budget_among_what_is_missing() -> None:
@@ -349,7 +350,7 @@ def test_a_series_is_shortened_to_whole_intervals() -> None:
     (series_s,) = (s for (_, identity), s in zip(cores.asked, cores.slices, strict=True) if identity == "b")
     assert 1.0 <= series_s < 7.0
     assert series_s * 10 == pytest.approx(round(series_s * 10))
-    assert cores.now <= 7.14
+    assert cores.now <= 7.0
 
 
 def test_without_fixed_rounds_nothing_is_started_that_ends_long_after_the_budget() -> None:
@@ -411,6 +412,57 @@ def test_a_sample_that_ends_after_the_budget_is_not_a_failure() -> None:
     assert not [record for record in cores.written if isinstance(record, Outcome)]
 
 
+@pytest.mark.parametrize("slowdown", [1.0, 4.0])
+@pytest.mark.parametrize("binds", [False, True], ids=["until precise", "fixed rounds"])
+def test_the_summary_ends_within_the_budget_on_a_busy_machine(slowdown: float, binds: bool) -> None:
+    """An experiment gives 4,000 samples, which take 0.2 s to summarise on an idle machine."""
+
+    def answer(identity: str, before: int) -> Iterable[Sample | Outcome]:
+        return [*[sample(identity, flops=480_000_000 + 50_000_000 * (before % 3))] * 4_000, outcome(identity)]
+
+    cores = FakeCores(answer)
+    limits = {"rounds": 40, "budget_binds": True} if binds else {}
+    which = plan("a", "b", budget_s=60.0, **limits)
+    session = cores.session(which, rate)
+    session.slowdown = lambda: slowdown
+    session.closing_s = 1.0
+    session.run()
+    summary_s = slowdown * (1.0 + closing_s(which.limits, 2, 4_000 * len(cores.asked)))
+    assert cores.now + summary_s <= 60.0
+    assert cores.now + summary_s >= 55.0
+
+
+def test_a_slowdown_that_is_over_no_longer_counts() -> None:
+    cores = FakeCores(noisy)
+    session = cores.session(plan("a", budget_s=30.0), rate)
+    slowdowns = iter([9.0, 9.0] + [1.0] * 40)
+    session.slowdown = lambda: next(slowdowns)
+    session.run()
+    assert cores.now == 29.0
+
+
+@pytest.mark.parametrize("rounds", [None, 1], ids=["until precise", "fixed rounds"])
+def test_no_core_may_take_longer_than_the_time_to_measure(rounds: int | None) -> None:
+    """Neither for an experiment, which has half a minute more than its slice otherwise, nor to end."""
+    cores = FakeCores(noisy, overhead_s=2.0)
+    which = plan("a", "b", "c", rounds=rounds, budget_s=9.0, budget_binds=rounds is not None)
+    cores.session(which, rate).run()
+    assert cores.deadlines
+    end_s = 9.0 - closing_s(which.limits, 0)
+    assert all(within_s <= max(0.0, end_s - now) + 1e-9 for now, within_s in cores.deadlines)
+
+
+def test_a_slice_is_ended_before_the_time_to_measure_is_over() -> None:
+    cores = FakeCores(noisy, now=100.0)
+    session = cores.session(plan("a", budget_s=50.0), rate)
+    session.began = 100.0
+    assert session.time_to_end_s() == pytest.approx(
+        50.0 - closing_s(session.plan.limits, 0) - margin_s(session.plan.limits) / 2
+    )
+    endless = cores.session(plan("a", rounds=1), rate)
+    assert endless.time_to_end_s() == math.inf
+
+
 def test_decided_experiments_end_in_place_of_precise_ones() -> None:
     cores = FakeCores(steady)
     session = cores.session(plan("a", "b", "c", budget_s=30.0), rate)
@@ -422,7 +474,7 @@ def test_decided_experiments_end_in_place_of_precise_ones() -> None:
 
     session.decided = decided
     session.run()
-    assert Counter(identity for _, identity in cores.asked) == {"a": 6, "b": 8, "c": 16}
+    assert Counter(identity for _, identity in cores.asked) == {"a": 6, "b": 8, "c": 15}
     assert cores.stop().reasons == {"a": "decided", "b": "decided", "c": "budget"}
     assert asked[0] == 18  # after six rounds
 
