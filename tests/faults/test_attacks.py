@@ -57,7 +57,7 @@ def test_a_rewritten_file_keeps_its_mode(tmp_path: Path) -> None:
     path = tmp_path / "report.html"
     path.write_text("old")
     path.chmod(0o600)
-    write_whole(b"new", path)
+    write_whole(b"new", path, force=True)
     assert path.stat().st_mode & 0o777 == 0o600
 
 

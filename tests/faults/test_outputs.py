@@ -1,13 +1,31 @@
-"""No command overwrites an input or a run file, and an output that cannot be written is rejected before the work."""
+"""No command overwrites an input or somebody else's file, and an impossible output is rejected before the work."""
 
 from __future__ import annotations
 
+import errno
+import gzip
+import json
 import os
+import shutil
+from collections.abc import Callable
+from datetime import date
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from nameplate.command_line import run
+from nameplate.commands._reading import read_report
+from nameplate.errors import FileError
+from nameplate.expectations.site_file import make_site, read_site, site_text
+from nameplate.records import atomic_write
+from nameplate.records.atomic_write import write_whole
+from nameplate.records.replaceable import mark_work_folder, why_kept
+from nameplate.report.charts.pictures import write_picture
+from nameplate.report.exports import export_names, find_export
+from nameplate.tools.paired import scratch
 from recorded_runs import recorded_file
 
 
@@ -63,3 +81,258 @@ def test_a_report_may_be_overwritten(recorded: Path, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     assert run(["report", str(recorded), "-o", str(page)]) == 0
     assert run(["report", str(recorded), "-o", str(page)]) == 0
+
+
+def every_output(recorded: Path, folder: Path) -> list[list[Any]]:
+    """Return commands that write each kind of file, and that may be repeated."""
+    nodes = recorded_file("per_node.jsonl", folder)
+    study = recorded_file("t2micro-posix.jsonl", folder)
+    names = ("csv", "json", "markdown", "openmetrics", "otlp", "bmf", "gnuplot", "github-action-benchmark", "parquet")
+    return [
+        ["report", recorded, "-o", folder / "page.html"],
+        ["report", recorded, "--charts", folder / "charts"],
+        *[["nodes", nodes, "-o", folder / f"map.{suffix}"] for suffix in ("svg", "pdf", "png")],
+        *[["show", recorded, "-f", name, "-o", folder / name] for name in names],
+        ["show", study, "-f", "study", "-o", folder / "study"],
+    ]
+
+
+@pytest.mark.slow
+def test_what_nameplate_wrote_is_written_again(recorded: Path, tmp_path: Path) -> None:
+    commands = every_output(recorded, tmp_path)
+    for command in commands * 2:
+        assert run([*map(str, command)]) in (0, 1)
+    inputs = set(tmp_path.glob("*.jsonl"))
+    for path in set(tmp_path.rglob("*")) - inputs:
+        assert path.is_dir() or why_kept(path, force=False) == ""
+        assert path.is_dir() or path.stat().st_nlink == 1
+
+
+def test_exports_are_known_by_their_content(recorded: Path, tmp_path: Path) -> None:
+    report = read_report(recorded)
+    empty = replace(report, results=[])
+    for name in {*export_names()} - {"gnuplot", "study", "xml"}:
+        for each in (report, empty):
+            made = find_export(name)(each)
+            contents = [*made.values()] if isinstance(made, dict) else [made]
+            for number, content in enumerate(contents):
+                path = tmp_path / f"{name}-{number}"
+                path.write_bytes(content if isinstance(content, bytes) else str(content).encode())
+                assert why_kept(path, force=False) == "", path
+
+
+@pytest.mark.parametrize("suffix", [".svg", ".pdf", ".png"])
+def test_pictures_are_known_by_their_mark(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"picture{suffix}"
+    write_picture({"data": {"values": []}, "mark": "point", "width": 10}, path)
+    write_picture({"data": {"values": []}, "mark": "point", "width": 20}, path)
+    unmarked = path.read_bytes().replace(b"nameplate", b"somebody_")
+    path.write_bytes(unmarked)
+    with pytest.raises(FileError, match="cannot write it again"):
+        write_picture({"data": {"values": []}, "mark": "point", "width": 10}, path)
+    assert path.read_bytes() == unmarked
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        (
+            "thesis.html",
+            b'<!DOCTYPE html>\n<html lang="en">\n<head>\n<title>nameplate</title>\n</head>My thesis</html>\n',
+        ),
+        ("thesis.html", b'<p>As in id="nameplate-data": <meta name="generator" content="nameplate 1"></p>\n'),
+        ("data.csv", b"probe,value,unit\nnull,1,s\n"),
+        ("data.json", b'{"schema": 1, "machine": {}, "plan": "mine", "headline": 1}\n'),
+        ("versus.json", b'{\n  "schema": 1,\n  "machine": {\n  },\n  "rows": []\n}\n'),
+        ("notes.md", b"mine\n# written by nameplate, checksum 00000000\n"),
+        ("notes.txt", b"\n"),
+        ("run.jsonl.gz", gzip.compress(b'{"type":"run"}\n')),
+        ("picture.png", b"\x89PNG\r\n\x1a\nmine"),
+        ("table.parquet", b"PAR1minePAR1"),
+    ],
+)
+def test_other_files_are_replaced_only_with_force(
+    recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, content: bytes
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    message = f"-o {path} exists, and nameplate cannot write it again: name another file, or replace it with --force"
+    for command in (["report", recorded], ["show", recorded, "-f", "csv"], ["nodes", recorded], ["versus", "null"],
+                    ["history", tmp_path, "bandwidth"], ["check", "--learn", recorded]):  # fmt: skip
+        assert message in refused(capsys, *command, "-o", path)
+    assert f"--report {path} exists" in refused(capsys, "run", "null", "--report", path)
+    with pytest.raises(FileError, match="cannot write it again"):
+        write_whole(b"new", path)
+    assert path.read_bytes() == content
+    assert run(["show", str(recorded), "-f", "csv", "-o", str(path), "--force"]) == 0
+    assert path.read_bytes().startswith(b"probe,")
+
+
+def test_no_file_of_a_folder_is_written_if_one_may_not_be_replaced(
+    recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = {"--charts": tmp_path / "charts" / "slide", "gnuplot": tmp_path / "gnuplot", "study": tmp_path / "study"}
+    study = recorded_file("t2micro-posix.jsonl", tmp_path)
+    for folder in target.values():
+        folder.mkdir(parents=True)
+    theirs = [target["--charts"] / "cpu-flops-thread-scaling.svg", target["gnuplot"] / "all.gp",
+              target["study"] / "tables.csv"]  # fmt: skip
+    for path in theirs:
+        path.write_text("mine")
+    assert "cannot write it again" in refused(capsys, "report", recorded, "--charts", target["--charts"].parent)
+    assert "cannot write it again" in refused(capsys, "show", recorded, "-f", "gnuplot", "-o", target["gnuplot"])
+    assert "cannot write it again" in refused(capsys, "show", study, "-f", "study", "-o", target["study"])
+    assert "cannot write it again" in refused(capsys, "run", "t2micro-posix", "--study", target["study"])
+    assert [path for folder in target.values() for path in folder.iterdir()] == theirs
+    assert all(path.read_text() == "mine" for path in theirs)
+
+
+def test_an_edited_gnuplot_script_is_kept(recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["show", str(recorded), "-f", "gnuplot", "-o", str(tmp_path / "plots")]) == 0
+    capsys.readouterr()
+    script = next((tmp_path / "plots").glob("*latency*.gp"))
+    edited = script.read_text().replace("set output", "set logscale y\nset output")
+    script.write_text(edited)
+    assert "cannot write it again" in refused(capsys, "show", recorded, "-f", "gnuplot", "-o", tmp_path / "plots")
+    assert script.read_text() == edited
+
+
+def test_a_site_file_is_kept(
+    recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    site = tmp_path / "site.toml"
+    site.write_text(site_text(make_site([], date(2026, 11, 26))))
+    for output in (["-o", "site.toml"], []):
+        assert "site.toml exists" in refused(capsys, "check", "--learn", recorded, *output)
+    assert "would overwrite" in refused(capsys, "check", "--learn", recorded, "-o", recorded, "--force")
+    assert "add --learn" in refused(capsys, "check", recorded, "--force")
+    assert "would overwrite" in refused(capsys, "run", "null", "--expect", site, "--report", site, "--force")
+    assert read_site(site).classes == []
+
+
+def formatted(content: bytes, **options: object) -> bytes:
+    """Return a run file whose records were written again by another program."""
+    return b"".join(json.dumps(json.loads(line), **options).encode() + b"\n" for line in content.splitlines())  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "rewritten",
+    [
+        lambda content: content,
+        formatted,
+        partial(formatted, indent=2),
+        partial(formatted, sort_keys=True, separators=(",", ":")),
+        lambda content: b"\xef\xbb\xbf" + content,
+        lambda content: b"\n \n" + content,
+        lambda content: b"\0" * 4096 + content[4096:],
+        lambda content: content.partition(b"\n")[2],
+        lambda content: content[: content.index(b"\n") + 9],
+        lambda content: content.replace(b"\n", b"\r\n"),
+    ],
+)
+def test_a_run_file_that_other_programs_changed_is_never_replaced(
+    recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], rewritten: Callable[[bytes], bytes]
+) -> None:
+    other = tmp_path / "other"
+    content = rewritten(recorded.read_bytes())
+    other.write_bytes(content)
+    commands: list[list[str | Path]] = [
+        ["report", recorded, "-o"], ["show", recorded, "-f", "csv", "-o"], ["check", "--learn", recorded, "-o"],
+        ["run", "null", "--report"],
+    ]  # fmt: skip
+    for command in commands:
+        assert "is a run file, which is not overwritten" in refused(capsys, *command, other)
+        assert "is a run file, which is not overwritten" in refused(capsys, *command, other, "--force")
+    with pytest.raises(FileError, match="is a run file"):
+        write_whole(b"new", other, force=True)
+    assert other.read_bytes() == content
+
+
+def test_a_file_that_appears_while_another_is_written_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "page.html"
+
+    def appear(descriptor: int) -> None:
+        path.write_text("mine")
+
+    monkeypatch.setattr(os, "fsync", appear)
+    with pytest.raises(FileError, match="nameplate cannot write it again"):
+        write_whole(b"new", path)
+    assert [each.read_text() for each in tmp_path.iterdir()] == ["mine"]
+
+
+@pytest.mark.parametrize("before", ["", None])
+def test_a_file_that_appears_after_the_check_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: str | None
+) -> None:
+    path = tmp_path / "page.html"
+    if before is not None:
+        path.write_text(before)
+    check = atomic_write._checked
+    times = iter((1, 2))
+
+    def checked(*arguments: Any) -> os.stat_result | None:
+        result = check(*arguments)
+        if next(times) == 1:
+            path.write_text("mine")
+        return result
+
+    monkeypatch.setattr(atomic_write, "_checked", checked)
+    with pytest.raises(FileError, match="nameplate cannot write it again"):
+        write_whole(b"new", path)
+    assert [each.read_text() for each in tmp_path.iterdir()] == ["mine"]
+
+
+def test_files_are_written_without_hard_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(Path, "hardlink_to", refuse)
+    write_whole(b"", tmp_path / "page.html")
+    write_whole(b"new", tmp_path / "page.html")
+    assert [each.read_bytes() for each in tmp_path.iterdir()] == [b"new"]
+
+
+def test_the_other_name_of_a_replaced_file_keeps_its_content(recorded: Path, tmp_path: Path) -> None:
+    page, kept, link = tmp_path / "page.html", tmp_path / "kept.html", tmp_path / "link.html"
+    assert run(["report", str(recorded), "-o", str(page)]) == 0
+    kept.hardlink_to(page)
+    link.symlink_to(page)
+    before = kept.read_bytes()
+    assert run(["report", str(recorded), "--identify", "-o", str(link)]) == 0
+    assert kept.read_bytes() == before != page.read_bytes()
+    assert link.is_symlink()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads every file")
+def test_a_file_that_cannot_be_read_is_kept(recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "page.html"
+    path.write_text("mine")
+    path.chmod(0)
+    assert "exists and cannot be read" in refused(capsys, "report", recorded, "-o", path)
+
+
+def test_versus_removes_only_folders_that_it_made(tmp_path: Path) -> None:
+    theirs = tmp_path / ".nameplate-versus-results"
+    theirs.mkdir()
+    (theirs / "thesis.txt").write_text("mine")
+    with scratch(tmp_path) as folder:
+        left = tmp_path / ".nameplate-versus-left"
+        shutil.copytree(folder, tmp_path / ".nameplate-versus-copied")
+        left.mkdir()
+        mark_work_folder(left)
+        (tmp_path / ".nameplate-versus-link").symlink_to(left)
+    with scratch(tmp_path) as folder:
+        names = {path.name for path in tmp_path.iterdir()} - {folder.name}
+        assert names == {f".nameplate-versus-{name}" for name in ("results", "copied", "link")}
+    assert (theirs / "thesis.txt").read_text() == "mine"
+
+
+def test_a_work_folder_that_cannot_be_marked_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", refuse)
+    with pytest.raises(FileError, match="No space left on device"), scratch(tmp_path):
+        pass
+    assert list(tmp_path.iterdir()) == []

@@ -47,8 +47,19 @@ def site(tmp_path: Path, measured: str) -> Path:
     answer = check(tmp_path, "--learn", "runs", "-o", "site.toml")
     assert answer.returncode == 0, answer.stderr
     assert answer.stdout == "wrote site.toml: 1 class of 12 machines, from 12 runs\n"
-    assert check(tmp_path, "--learn", "runs").returncode == 2, "site.toml may have been edited"
     return tmp_path / "site.toml"
+
+
+def test_a_site_file_is_replaced_only_with_force(site: Path) -> None:
+    before = site.read_text()
+    site.write_text(f"# reviewed\n{before}")
+    for output in ([], ["-o", "site.toml"]):
+        answer = check(site.parent, "--learn", "runs", *output)
+        assert answer.returncode == 2
+        assert "site.toml exists, and nameplate cannot write it again" in answer.stderr
+    assert site.read_text().startswith("# reviewed")
+    assert check(site.parent, "--learn", "runs", "--force").returncode == 0
+    assert site.read_text() == before
 
 
 def test_a_machine_like_those_it_was_learned_from_is_as_expected(site: Path) -> None:

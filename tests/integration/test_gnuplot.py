@@ -61,7 +61,8 @@ def test_the_data_files_have_the_values_of_the_charts(tmp_path: Path) -> None:
     assert script.count("nohead dashtype 3") == len(listed.splitlines()) - 2
     assert ends.splitlines()[1].split("\t")[:2] == ["# end", "from"]
     assert line.splitlines()[1:3] == ["# size\tvalue\tlow\thigh\tline\tat", '4096\t1\t0.98\t1.02\t"measured"\t"4KiB"']
-    assert len(line.splitlines()) == 2 + 31
+    assert len(line.splitlines()) == 2 + 31 + 1
+    assert line.splitlines()[-1].startswith("# written by nameplate")
 
 
 def test_a_series_has_its_levels_and_events(tmp_path: Path) -> None:

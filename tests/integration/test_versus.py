@@ -20,6 +20,7 @@ from machines import MACHINE
 from nameplate.errors import CoreError, ToolFailed
 from nameplate.probes import ResolvedExperiment
 from nameplate.records.plan_record import Value
+from nameplate.records.replaceable import mark_work_folder
 from nameplate.records.run_record import Work
 from nameplate.tools.external import load_references
 from nameplate.tools.paired import _check_served, scratch
@@ -265,6 +266,7 @@ def test_an_interrupted_comparison_keeps_its_pairs_and_leaves_no_files(tools: Pa
 def test_leftovers_of_a_killed_run_are_removed_and_those_of_a_running_one_are_not(tmp_path: Path) -> None:
     left = tmp_path / ".nameplate-versus-left"
     left.mkdir()
+    mark_work_folder(left)
     (left / "fio.data").write_bytes(b"x")
     with scratch(tmp_path) as first, scratch(tmp_path) as second:
         assert first.is_dir()

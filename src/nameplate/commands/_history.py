@@ -54,15 +54,17 @@ class Look:
         ]
         self._changes = change_reports(index, changes, folder)
 
-    def draw(self, path: Path) -> None:
+    def draw(self, path: Path, force: bool = False) -> None:
         """Draw the metrics that the words select over time into ``path``, an SVG, PDF or PNG file by its suffix.
+
+        With ``force``, it replaces any file that is no run file.
 
         There must be words. Raises UsageError for a suffix other than .svg, .pdf and .png or more than 30 metrics,
         FileError if the file cannot be written.
         """
         from nameplate.report.charts.history import write_series  # noqa: PLC0415 (charts take a second to import)
 
-        write_series(self._series, self._changes, self._names, path)
+        write_series(self._series, self._changes, self._names, path, force)
 
     def print_json(self) -> None:
         """Print to standard output a JSON object with the runs, changes, series and files that could not be read.

@@ -21,25 +21,25 @@ _SITE = Path("site.toml")
 _FEW = 3
 
 
-def learn_site(paths: Sequence[Path], given: Path | None, quiet: bool) -> int:
+def learn_site(paths: Sequence[Path], given: Path | None, force: bool, quiet: bool) -> int:
     """Write the site file ``given`` from run files and folders of them, and return the exit code.
 
-    The default is site.toml, which is not overwritten. Runs that are left out are named on standard error, unless
-    ``quiet``.
+    The default is site.toml. A file that exists may have been reviewed and edited, so it is replaced only with
+    ``force``. Runs that are left out are named on standard error, unless ``quiet``.
 
     Raises:
-        UsageError: site.toml exists and no other file is given, or no run can be learned from.
+        UsageError: no run can be learned from.
+        FileError: the file cannot be written or may not be replaced, or a folder cannot be read.
     """
     # numpy and scipy take half a second.
     from nameplate.expectations.learning import Learner  # noqa: PLC0415
 
     output = given or _SITE
-    if given is None and output.exists():
-        raise UsageError(f"{output} exists and may have been edited: name the file to write with -o")
-    check_output("-o", output)
+    files = list(_run_files(paths))
+    check_output("-o", output, inputs=files, force=force)
     learner = Learner()
     n_learned = 0
-    for path in _run_files(paths):
+    for path in files:
         try:
             why = learner.add(summarise(read_run(path)))
         except FileError as error:
@@ -50,7 +50,7 @@ def learn_site(paths: Sequence[Path], given: Path | None, quiet: bool) -> int:
     if not n_learned:
         raise UsageError("there is no complete run to learn from: give run files (.jsonl), or folders that have some")
     site = learner.site(date.today())
-    write_whole(site_text(site).encode(), output)
+    write_whole(site_text(site).encode(), output, force)
     print(f"wrote {output}: {_learned_words(site)} from {count(n_learned, 'run')}")
     for each in site.classes:
         for line in _notes(each):

@@ -6,16 +6,19 @@ from pathlib import Path
 
 from nameplate.errors import FileError, UsageError
 from nameplate.records.atomic_write import write_whole
+from nameplate.records.replaceable import check_replaceable
 from nameplate.records.result import Report
 from nameplate.report.aliases import without_names
 from nameplate.results.studies import study_names
 
+_TABLES, _REPORT = "tables.csv", "report.html"
 
-def check_study(plan: str, folder: Path) -> None:
+
+def check_study(plan: str, folder: Path, force: bool) -> None:
     """Check that the plan named ``plan`` reproduces a study, and create the folder, before anything is measured.
 
     The folder may exist, and its parents are created, too. Raises UsageError for another plan, FileError if the folder
-    cannot be created.
+    cannot be created, or has a file with the name of a table or report that may not be replaced.
     """
     if plan not in study_names():
         raise UsageError(f"--study: {plan} does not reproduce a study; use one of {', '.join(study_names())}")
@@ -23,23 +26,27 @@ def check_study(plan: str, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FileError(f"--study {folder}: cannot create the folder: {error.strerror}") from None
+    check_replaceable([folder / name for name in (_TABLES, _REPORT)], force)
 
 
-def write_study(report: Report, folder: Path) -> str:
+def write_study(report: Report, folder: Path, force: bool) -> str:
     """Write the results of a study into a folder, which must exist, and return a line that lists what was written.
 
-    It writes tables.csv, the charts (SVG, PDF, PNG, data and scripts for gnuplot) and report.html, without host names,
-    and replaces files of these names. Raises UsageError if the run's plan reproduces no study, FileError if a file
-    cannot be written.
+    It writes tables.csv, the charts (SVG, PDF, PNG, data and scripts for gnuplot) and report.html, without host names.
+    It replaces earlier files of these names, with ``force`` also others. Raises UsageError if the run's plan reproduces
+    no study, FileError if a file cannot be written or may not be replaced; then none is written.
     """
-    from nameplate.report.charts.pictures import SLIDE, write_pictures  # noqa: PLC0415 (charts take a second to import)
+    from nameplate.report.charts.pictures import SLIDE, picture_files, write_pictures  # noqa: PLC0415 (charts take a second to import)
     from nameplate.report.exports.study import export, study_charts  # noqa: PLC0415 (charts take a second to import)
     from nameplate.report.html.document import write_html  # noqa: PLC0415 (charts take a second to import)
 
     (named,) = without_names([report])
-    for name, text in export(named).items():
-        write_whole(text.encode(), folder / name)
+    files = export(named)
     charts = {chart.name: chart for chart in study_charts(named)}
-    write_pictures(charts, folder, SLIDE)
-    write_html([report], folder / "report.html")
+    paths = [folder / name for name in (*files, _REPORT)]
+    check_replaceable([*paths, *picture_files(charts, folder)], force)
+    for name, text in files.items():
+        write_whole(text.encode(), folder / name, force)
+    write_pictures(charts, folder, SLIDE, force)
+    write_html([report], folder / _REPORT, force=force)
     return f"{folder}: tables.csv, {len(charts)} charts as SVG, PDF, PNG and for gnuplot, report.html"

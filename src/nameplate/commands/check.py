@@ -50,6 +50,7 @@ def command(  # noqa: PLR0913 (the options of the command line)
     sources: bool = False,
     learn: Annotated[tuple[Path, ...], Parameter(show_default=False, consume_multiple=True)] = (),
     output: Annotated[Path | None, Parameter(name=["--output", "-o"], show_default=False)] = None,
+    force: bool = False,
     fast: bool = False,
     even_if_busy: bool = False,
     strict: bool = False,
@@ -84,6 +85,8 @@ def command(  # noqa: PLR0913 (the options of the command line)
         Learn the expected ranges from the runs of healthy machines: run files, or folders with run files.
     output
         With --learn, the site file to write (default: site.toml). Otherwise the run file to write.
+    force
+        With --learn, replace the site file if it exists. Run files are never replaced.
     fast
         Measure for 5 seconds instead of 30, without values that are derived from many experiments; for 15 seconds in a
         guest that returns free memory to its host.
@@ -105,15 +108,15 @@ def command(  # noqa: PLR0913 (the options of the command line)
     if learn:
         if run is not None or expect is not None:
             raise UsageError("--learn takes runs and writes a site file: leave out RUN and --expect")
-        return learn_site(learn, output, quiet)
+        return learn_site(learn, output, force, quiet)
     if sources:
         return print_sources()
     if [one_line, json, format != "table"].count(True) > 1 and not (json and format == "json"):
         raise UsageError("--one-line, --json and --format: use one of them")
-    if run is not None and output is not None:
-        raise UsageError("-o names the run file to write, but RUN is judged as it is: leave out one of them")
-    if run is not None and (fast or even_if_busy):
-        raise UsageError("--fast and --even-if-busy are for a measurement, but RUN is judged as it is: leave them out")
+    if force:
+        raise UsageError("--force replaces the site file that --learn writes: add --learn, or leave it out")
+    if run is not None:
+        _check_judged_as_is(output, fast or even_if_busy)
     source = expectation_source(expect, type, ask_metadata)
     checked = _of_run(run, source) if run is not None else _measured(source, output, fast, even_if_busy, quiet)
     if one_line:
@@ -121,6 +124,13 @@ def command(  # noqa: PLR0913 (the options of the command line)
     else:
         _print(checked, "json" if json else format, all)
     return _exit_code(checked.judgement.values, strict)
+
+
+def _check_judged_as_is(output: Path | None, is_measured: bool) -> None:
+    if output is not None:
+        raise UsageError("-o names the run file to write, but RUN is judged as it is: leave out one of them")
+    if is_measured:
+        raise UsageError("--fast and --even-if-busy are for a measurement, but RUN is judged as it is: leave them out")
 
 
 def _print(checked: Checked, format_name: Literal["table", "json", "junit"], has_all: bool) -> None:

@@ -18,6 +18,7 @@ from nameplate.execution.launch import how_to_build
 from nameplate.probes import ResolvedExperiment, load_probes
 from nameplate.records.machine_record import Machine
 from nameplate.records.plan_record import Experiment, Limits, Value
+from nameplate.records.replaceable import is_work_folder
 from nameplate.records.result import Report
 from nameplate.records.run_record import Header, Outcome, Sample
 from nameplate.report.comparability import LoadedClock, clock_under_load, conditions
@@ -213,9 +214,11 @@ def _can_be_loaded(library: str) -> bool:
 
 
 def _leftovers() -> Part:
-    """Find test files of a run that was killed after it created a file and before it unlinked it."""
-    found = [path.name for path in Path().glob(".nameplate-*")]
+    """Find test files and work folders of runs that were killed before they removed them."""
+    files = Path().glob(".nameplate-test-file-*")
+    folders = filter(is_work_folder, Path().glob(".nameplate-versus-*"))
+    found = [path.name for path in (*files, *folders)]
     if not found:
         return Part(True, "leftovers", "no test files in this directory")
-    advice = "the next disk measurement here removes them"
+    advice = "the next disk measurement or nameplate versus here removes them"
     return Part(False, "leftovers", f"left by a run that was killed: {', '.join(found)}", advice)

@@ -20,6 +20,7 @@ def command(
     machine: Annotated[str | None, Parameter(show_default=False)] = None,
     last: int = 20,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"], show_default=False)] = None,
+    force: bool = False,
     json: bool = False,
 ) -> int:
     """Show what changed between the runs of a folder: which metric, on which machine, and when.
@@ -38,6 +39,8 @@ def command(
         The number of runs to list.
     output
         Draw the selected metrics over time into this file (.svg, .pdf or .png).
+    force
+        Replace a file that nameplate did not write, or cannot write again. Run files are never replaced.
     json
         Print the runs, the changes and the values of the selected metrics as JSON.
     """
@@ -48,13 +51,13 @@ def command(
 
     if output is not None:
         check_report_packages("-o")
-    check_output("-o", output)
+    check_output("-o", output, force=force)
     from nameplate.commands._history import Look  # noqa: PLC0415 (numpy and scipy take half a second)
 
     console = make_console()
     look = Look(folder, metric, machine)
     if output is not None:
-        look.draw(output)
+        look.draw(output, force)
     if json:
         look.print_json()
     elif metric:

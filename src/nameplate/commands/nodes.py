@@ -38,6 +38,7 @@ def command(
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     recheck: Annotated[Path | None, Parameter(show_default=False)] = None,
     mpi: Annotated[str | None, Parameter(show_default=False)] = None,
+    force: bool = False,
     json: bool = False,
 ) -> int:
     """Find the slow nodes of a cluster, and show a ranking, a map and a host list.
@@ -57,10 +58,12 @@ def command(
         file. The result says whether a node is slow persistently, only under contention, or no longer.
     mpi
         The MPI launcher for --recheck, of a job that includes these nodes: "mpirun -n 8 …", "srun -N 8".
+    force
+        Replace a file that nameplate did not write, or cannot write again. Run files are never replaced.
     json
         Print every value of every node as JSON.
     """
-    check_output("-o", output, inputs=[run])
+    check_output("-o", output, inputs=[run], force=force)
     if output is not None:
         check_report_packages("-o")
     nodes, measured = _view(run)
@@ -73,7 +76,7 @@ def command(
     if output is not None:
         from nameplate.report.charts.node_picture import write_maps  # noqa: PLC0415 (charts take a second to import)
 
-        write_maps(nodes, output)
+        write_maps(nodes, output, force)
     if json:
         sys.stdout.write(msgspec.json.format(msgspec.json.encode(nodes), indent=2).decode() + "\n")
     else:

@@ -23,6 +23,7 @@ def command(
     output: Annotated[Path | None, Parameter(name=["--output", "-o"], show_default=False)] = None,
     expect: Annotated[Path | None, Parameter(show_default=False)] = None,
     charts: Annotated[Path | None, Parameter(name=["--charts", "--figures"], show_default=False)] = None,
+    force: bool = False,
     json: bool = False,
 ) -> int:
     """Write an HTML report of one or more runs: one file with charts and tables, which works offline.
@@ -42,6 +43,8 @@ def command(
     charts
         Write each chart as SVG, PDF and PNG, in a size for a paper and for a slide, into subdirectories of this
         directory. Without -o, the report itself is not written.
+    force
+        Replace a file that nameplate did not write, or cannot write again. Run files are never replaced.
     json
         Print the names of what was written as JSON.
     """
@@ -49,7 +52,7 @@ def command(
     if not runs:
         raise UsageError("nothing to report: name one or more run files (.jsonl)")
     page = output or (_free_name(runs[0]) if charts is None else None)
-    check_output("-o", page, inputs=runs)
+    check_output("-o", page, inputs=[*runs, expect], force=force)
     from nameplate.report.charts.pictures import write_charts  # noqa: PLC0415 (charts take a second to import)
     from nameplate.report.html.document import write_html  # noqa: PLC0415 (charts take a second to import)
 
@@ -57,9 +60,9 @@ def command(
     reports = [report for report, _ in judged]
     n_charts = 0
     if charts is not None:
-        n_charts = write_charts(reports if identify else without_names(reports), charts)
+        n_charts = write_charts(reports if identify else without_names(reports), charts, force)
     if page is not None:
-        write_html(reports, page, identify, [judgement for _, judgement in judged])
+        write_html(reports, page, identify, [judgement for _, judgement in judged], force)
     _print_written(page, charts, n_charts, json)
     return 0
 

@@ -106,6 +106,7 @@ def command(  # noqa: PLR0913 (the options of the command line)
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     report: Path | None = None,
     study: Path | None = None,
+    force: bool = False,
     all: bool = False,  # noqa: A002
     json: bool = False,
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"])] = False,
@@ -181,6 +182,8 @@ def command(  # noqa: PLR0913 (the options of the command line)
     study
         A folder for the results of a plan that reproduces a study: its tables with the published values as CSV, its
         charts, and a report.
+    force
+        Let --report and --study replace files that nameplate did not write. Run files are never replaced.
     all
         Show the tables of all values below the first screen.
     json
@@ -199,7 +202,7 @@ def command(  # noqa: PLR0913 (the options of the command line)
             launch=launch_with(mpi) if mpi is not None else alone(),
             peer=peer, mpi=mpi, per_node=per_node, slurm=slurm, seed=seed, priority=priority, rated=rated,
             expect=expect, dry_run=dry_run, resume=resume, against=against_of(against, detect),
-            output=output, report=report, study=study, has_tables=all, json=json, quiet=quiet,
+            output=output, report=report, study=study, force=force, has_tables=all, json=json, quiet=quiet,
         )
     )  # fmt: skip
 
@@ -217,7 +220,8 @@ class RunOptions:
     - ``slurm``: the batch script to write instead of measuring; ``resume``: the run file to continue
     - ``against``: the run to compare with while measuring, and the change to detect; None for a run on its own
     - ``rated``: the arguments of ``--rated``, KEY=VALUE or the path of a file of such lines; ``expect``: a site file
-    - ``output``, ``report`` and ``study``: the run file, the HTML report and the folder of the study to write
+    - ``output``, ``report`` and ``study``: the run file, the HTML report and the folder of the study to write;
+      ``force``: whether the latter two may replace files that nameplate did not write
     - ``has_tables``: whether to show the tables of all values
     - ``began``: the start of the command by ``time.monotonic``, from which the budget counts
     """
@@ -241,6 +245,7 @@ class RunOptions:
     output: Path | None
     report: Path | None
     study: Path | None
+    force: bool
     has_tables: bool
     json: bool
     quiet: bool
@@ -268,7 +273,7 @@ def _run(options: RunOptions) -> int:
     with ExitStack() as stack:
         prepared = _resumed(options, options.resume, stack) if options.resume else _begun(options, allocation)
         if options.study is not None:
-            check_study(prepared.header.plan.name, options.study)
+            check_study(prepared.header.plan.name, options.study, options.force)
         if options.dry_run:
             print_plan(prepared.header, options.peer, options.mpi, prepared.core.machine)
             return 0
@@ -282,7 +287,7 @@ def _run(options: RunOptions) -> int:
         result = _measure(options, prepared, writer)
     if options.against is not None and prepared.base is not None:
         if options.report is not None:
-            _write_report([prepared.base, result], options.report)
+            _write_report([prepared.base, result], options.report, options.force)
         shown: Shown = "json" if options.json else "nothing" if options.quiet else "changes"
         if shown == "changes" and options.has_tables:
             shown = "all"
@@ -305,14 +310,17 @@ def _check(options: RunOptions) -> None:
             if value is not None:
                 raise UsageError(f"{name} is not possible with --against, which measures an earlier plan: leave it out")
     if options.study is not None and options.resume is None:
-        check_study(options.what, options.study)
+        check_study(options.what, options.study, options.force)
     if options.output is not None and options.output.is_dir():
         raise FileError(f"-o {options.output} is a directory: name a file in it")
     if options.expect is not None:
         read_site(options.expect)
     base = options.against.base if options.against else None
     _check_report_packages(options)
-    check_output("--report", options.report, others=(options.output, options.resume, options.slurm, base))
+    plan = Path(options.what) if options.what.endswith(".toml") else None
+    inputs = (base, plan, options.expect, *(Path(name) for name in options.rated if "=" not in name))
+    outputs = (options.output, options.resume, options.slurm)
+    check_output("--report", options.report, inputs, outputs, options.force)
     check_output("--slurm", options.slurm, others=(options.output, options.resume))
 
 
@@ -387,9 +395,9 @@ def _finish(options: RunOptions, result: Report, path: Path) -> int:
     was_heard = options.quiet or has_reader(sys.stdout)
     shown, judgement = with_judgement(result, options.expect)
     if options.report is not None:
-        _write_report([shown], options.report, [judgement])
+        _write_report([shown], options.report, options.force, [judgement])
     _show(options, shown, path)
-    _write_study(result, options.study, options.json or options.quiet)
+    _write_study(result, options)
     if not was_heard:
         raise OutputError(
             f"standard output was closed before the run ended; show the results with: nameplate show {path}"
@@ -502,10 +510,10 @@ def _with_priority(plan: Plan, given: str | None, launch: Launch) -> tuple[Plan,
     return structs.replace(plan, notes=[*plan.notes, note]), "normal"
 
 
-def _write_study(result: Report, folder: Path | None, is_silent: bool) -> None:
-    if folder is not None:
-        words = write_study(result, folder)
-        if not is_silent:
+def _write_study(result: Report, options: RunOptions) -> None:
+    if options.study is not None:
+        words = write_study(result, options.study, options.force)
+        if not (options.json or options.quiet):
             print(words)
 
 
@@ -538,10 +546,12 @@ def _choose(
     return build_plan(text, probes, options, machine, turns, references_s)
 
 
-def _write_report(runs: Sequence[Report], path: Path, judgements: Sequence[MachineJudgement | None] = ()) -> None:
+def _write_report(
+    runs: Sequence[Report], path: Path, force: bool, judgements: Sequence[MachineJudgement | None] = ()
+) -> None:
     from nameplate.report.html.document import write_html  # noqa: PLC0415 (charts take a second to import)
 
-    write_html(runs, path, judgements=judgements)
+    write_html(runs, path, judgements=judgements, force=force)
 
 
 def _show(options: RunOptions, result: Report, path: Path) -> None:

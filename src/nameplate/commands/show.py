@@ -14,6 +14,7 @@ from nameplate.commands._reading import read_report, read_reports
 from nameplate.errors import FileError, UsageError
 from nameplate.records.atomic_write import write_whole
 from nameplate.records.outputs import check_output
+from nameplate.records.replaceable import check_replaceable
 from nameplate.report.aliases import without_names
 from nameplate.report.exports import file_name, find_export
 from nameplate.report.terminal.run import print_report
@@ -29,6 +30,7 @@ def command(  # noqa: PLR0913 (the options of the command line)
     all: bool = False,  # noqa: A002
     json: bool = False,
     identify: bool = False,
+    force: bool = False,
 ) -> int:
     """Show what a run says about its machine on one screen, show all its values, or export them.
 
@@ -53,6 +55,8 @@ def command(  # noqa: PLR0913 (the options of the command line)
         The same as --format json.
     identify
         Keep the host name in formats other than the table.
+    force
+        Replace a file that nameplate did not write, or cannot write again. Run files are never replaced.
     """
     if json:
         if format not in ("table", "json"):
@@ -69,24 +73,27 @@ def command(  # noqa: PLR0913 (the options of the command line)
     shown = report if identify else without_names([report])[0]
     made = export(shown)
     if isinstance(made, dict):
-        _write_several(made, output, format)
+        _write_several(made, output, format, force)
     elif output is None:
         sys.stdout.write(made)
     else:
         target = output / file_name(format, shown, run) if output.is_dir() else output
-        check_output("-o", target, inputs=[run])
-        write_whole(made.encode(), target)
+        check_output("-o", target, inputs=[run, expect], force=force)
+        write_whole(made.encode(), target, force)
         print(f"wrote {target}")
     return 0
 
 
-def _write_several(files: Mapping[str, str] | Mapping[str, bytes], directory: Path | None, format_name: str) -> None:
+def _write_several(
+    files: Mapping[str, str] | Mapping[str, bytes], directory: Path | None, format_name: str, force: bool
+) -> None:
     if directory is None:
         raise UsageError(f"--format {format_name} writes several files: name a directory with -o DIR")
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FileError(f"cannot write to {directory}: {error.strerror}") from None
+    check_replaceable((directory / name for name in files), force)
     for name, content in files.items():
-        write_whole(content.encode() if isinstance(content, str) else content, directory / name)
+        write_whole(content.encode() if isinstance(content, str) else content, directory / name, force)
     print(f"wrote {len(files)} files to {directory}")

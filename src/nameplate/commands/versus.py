@@ -43,6 +43,7 @@ def command(  # noqa: PLR0913 (the options of the command line)
     seed: int | None = None,
     json: bool = False,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    force: bool = False,
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"])] = False,
 ) -> int:
     """Compare nameplate with the installed reference tools on the same work, in paired rounds.
@@ -65,6 +66,8 @@ def command(  # noqa: PLR0913 (the options of the command line)
         Print the values of every pair as JSON instead of a table.
     output
         Also write the JSON to this file.
+    force
+        Replace the file of -o if it exists. Run files are never replaced.
     quiet
         Do not show progress.
     """
@@ -76,13 +79,19 @@ def command(  # noqa: PLR0913 (the options of the command line)
     chosen, probes = _chosen(names)
     launch = launch_with(mpi) if mpi is not None else usual_launch()
     core = describe_core()
-    check_output("-o", output)
+    check_output("-o", output, force=force)
     with scratch(Path.cwd()) as folder:
         search = Search(folder, launch, core, int(seconds), probes)
         comparisons, others = search.all(chosen)
         interrupted = _measure(comparisons, search, pairs, seed, quiet)
     rows = [row for comparison in comparisons for row in comparison.rows()]
-    _show([*rows, *others], core.machine, json, output)
+    text = _document([*rows, *others], core.machine)
+    if json:
+        print(text)
+    else:
+        print_rows([*rows, *others])
+    if output is not None:
+        write_whole(f"{text}\n".encode(), output, force)
     return 3 if interrupted or any(comparison.reason for comparison in comparisons) else 0
 
 
@@ -118,15 +127,9 @@ def _measure(comparisons: list[PairedComparison], search: Search, pairs: int, se
     return False
 
 
-def _show(rows: Sequence[PairedRow], machine: Machine, json: bool, output: Path | None) -> None:
+def _document(rows: Sequence[PairedRow], machine: Machine) -> str:
     # The document is passed on, so the host name is left out.
     names = ("cpu", "topology", "memory", "kernel", "distribution", "hypervisor", "emulator", "container")
     kept = {name: getattr(machine, name) for name in names}
     whole = {"schema": SCHEMA, "machine": kept, "rows": rows}
-    text = msgspec.json.format(msgspec.json.encode(whole), indent=2).decode()
-    if output is not None:
-        write_whole(f"{text}\n".encode(), output)
-    if json:
-        print(text)
-    else:
-        print_rows(rows)
+    return msgspec.json.format(msgspec.json.encode(whole), indent=2).decode()

@@ -5,45 +5,121 @@ from __future__ import annotations
 import os
 import secrets
 import stat
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from nameplate.errors import FileError
+from nameplate.records.inputs import open_input
+from nameplate.records.replaceable import why_content_kept
 
-_RUN_FILE_BEGINS = b'{"type":"run"'
+# Each attempt fails only because another process made or replaced the file at the same time.
+_ATTEMPTS = 100
 
 
-def write_whole(content: bytes, path: Path) -> None:
+def write_whole(content: bytes, path: Path, force: bool = False) -> None:
     """Write a file completely or not at all: readers see the old or the new content, never a part.
 
-    ``content`` replaces that of ``path``; the permissions of an existing file are kept, and a symbolic link is
-    followed. The directory must exist. The content is written to a temporary file in it, synced to disk and renamed.
-    Several writers, also on other hosts, use different temporary files, and the last one wins.
+    A file that exists is replaced if ``replaceable`` says that nameplate can write it again, or with ``force``; then
+    its permissions are kept. A symbolic link is followed. The directory must exist. The content is written to a
+    temporary file in it, synced to disk and renamed. Several writers, also on other hosts, use different temporary
+    files, and the last one wins. A file that another program puts there meanwhile is not replaced, either.
 
     Raises:
-        FileError: the file cannot be written, is not a regular file, is a run file, which is never replaced, or is a
-            link that another user made in a shared directory.
+        FileError: the file cannot be written, may not be replaced, is not a regular file, or is a link that another
+            user made in a shared directory.
     """
     if _is_foreign_link(path):
         raise FileError(f"cannot write {path}: it is a link made by another user in a shared directory; remove it")
     target = path.resolve()
     if target.exists() and not target.is_file():
         raise FileError(f"cannot write {path}: it is not a regular file")
-    if is_run_file(target):
-        raise FileError(f"cannot write {path}: it is a run file, which is not overwritten; name another file")
+    try:
+        with _temporary_file(content, target) as temporary:
+            for _ in range(_ATTEMPTS):
+                if _put(temporary, target, path, force):
+                    return
+    except OSError as error:
+        raise FileError(f"cannot write {path}: {error.strerror}") from None
+    raise FileError(f"cannot write {path}: other processes write it all the time")
+
+
+def write_private(content: bytes, path: Path) -> None:
+    """Write a file completely or not at all, for its owner only, and replace whatever has its name.
+
+    A symbolic link is replaced, too, and not followed. The directory must exist.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    with _temporary_file(content, path, 0o600) as temporary:
+        temporary.replace(path)
+
+
+@contextmanager
+def _temporary_file(content: bytes, target: Path, mode: int = 0o666) -> Iterator[Path]:
+    """Yield a file next to ``target`` with this content, which is on the disk; it is removed if it is left there."""
     temporary = target.with_name(f".nameplate-{secrets.token_hex(8)}.tmp")
     try:
-        with temporary.open("xb") as file:
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+        with os.fdopen(descriptor, "wb") as file:
             file.write(content)
             file.flush()
-            if target.exists():
-                os.fchmod(file.fileno(), stat.S_IMODE(target.stat().st_mode))
             os.fsync(file.fileno())
-        temporary.replace(target)
-    except OSError as error:
+        yield temporary
+    finally:
         with suppress(OSError):
             temporary.unlink()
-        raise FileError(f"cannot write {path}: {error.strerror}") from None
+
+
+def _put(temporary: Path, target: Path, path: Path, force: bool) -> bool:
+    """Give the temporary file its name, and return False if another process has just used that name.
+
+    Raises FileError if the file ``path``, which is ``target`` without links, may not be replaced.
+    """
+    before = _checked(target, path, force)
+    if before is None:
+        return _put_new(temporary, target)
+    temporary.chmod(stat.S_IMODE(before.st_mode))
+    if not _is_unchanged(target, before):
+        return False
+    temporary.replace(target)
+    return True
+
+
+def _checked(target: Path, path: Path, force: bool) -> os.stat_result | None:
+    """Return the status of an existing file that may be replaced, None if there is no file."""
+    if not os.path.lexists(target):
+        return None
+    try:
+        with open_input(target) as file:
+            status = os.fstat(file.fileno())
+            problem = why_content_kept(file, force)
+    except FileError as error:
+        if not force:
+            raise FileError(f"cannot write {path}: {error}; replace it with --force") from None
+        return target.stat()
+    if problem:
+        raise FileError(f"cannot write {path}: it {problem}")
+    return status
+
+
+def _put_new(temporary: Path, target: Path) -> bool:
+    try:
+        target.hardlink_to(temporary)  # unlike a rename, it fails if the name is in use
+    except OSError:
+        if os.path.lexists(target):
+            return False
+        temporary.replace(target)  # a file system without hard links
+    return True
+
+
+def _is_unchanged(target: Path, before: os.stat_result) -> bool:
+    try:
+        now = target.stat()
+    except FileNotFoundError:
+        return False
+    return all(getattr(now, name) == getattr(before, name) for name in ("st_dev", "st_ino", "st_size", "st_mtime_ns"))
 
 
 def _is_foreign_link(path: Path) -> bool:
@@ -57,18 +133,3 @@ def _is_foreign_link(path: Path) -> bool:
         return False
     is_for_all = bool(folder.st_mode & stat.S_ISVTX and folder.st_mode & stat.S_IWOTH)
     return stat.S_ISLNK(link.st_mode) and is_for_all and link.st_uid not in (os.geteuid(), folder.st_uid)
-
-
-def is_run_file(path: Path) -> bool:
-    """Return whether the content of a file begins like a run file, with ``{"type":"run"``. Links are followed.
-
-    The result is False if the file does not exist, cannot be read or is not a regular file. Nothing is checked beyond
-    these bytes.
-    """
-    try:
-        if not path.is_file():
-            return False
-        with path.open("rb") as file:
-            return file.read(len(_RUN_FILE_BEGINS)) == _RUN_FILE_BEGINS
-    except OSError:
-        return False

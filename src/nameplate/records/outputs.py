@@ -7,28 +7,32 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from nameplate.errors import FileError
-from nameplate.records.atomic_write import is_run_file
+from nameplate.records.replaceable import why_kept
 
 
 def check_output(
-    option: str, path: Path | None, inputs: Iterable[Path] = (), others: Iterable[Path | None] = ()
+    option: str,
+    path: Path | None,
+    inputs: Iterable[Path | None] = (),
+    others: Iterable[Path | None] = (),
+    force: bool = False,
 ) -> None:
     """Check that an output file can be written and replaces neither an input nor another output of the command.
 
     ``option`` is the command-line option that names the file, such as ``-o``, for the message. ``path`` is the file;
     None means no output, and is always accepted. ``inputs`` are the files that the command reads, and ``others`` its
-    other outputs, of which None is ignored. Links are followed. A file that exists is accepted unless it is a run file.
-    Nothing is written or created.
+    other outputs, of which None is ignored. Links are followed. A file that exists is accepted if nameplate can write
+    it again, or with ``force`` if it is no run file. Nothing is written or created.
 
     Raises:
-        FileError: ``path`` is one of the other files, a run file, a directory or a special file, or its directory does
-            not exist or is not writable.
+        FileError: ``path`` is one of the other files, a file that may not be replaced, a directory or a special file,
+            or its directory does not exist or is not writable.
     """
     if path is None:
         return
     try:
         same = next((other for other in _named(inputs, others) if _is_same(path, other)), None)
-        problem = f"would overwrite {same}: name another file" if same else _problem_of(path)
+        problem = f"would overwrite {same}: name another file" if same else _problem_of(path, force)
     except RuntimeError:
         problem = "cannot be written: its symbolic links form a loop"
     except OSError as error:
@@ -42,17 +46,16 @@ def _named(*groups: Iterable[Path | None]) -> Iterator[Path]:
         yield from (each for each in group if each is not None)
 
 
-def _problem_of(path: Path) -> str:
+def _problem_of(path: Path, force: bool) -> str:
     """Return why the file cannot be written; empty if it can."""
     folder = path.resolve().parent
     problems = {
         "is a directory: name a file in it": path.is_dir(),
         "is not a regular file: name another file": path.exists() and not path.is_file(),
-        "is a run file, which is not overwritten: name another file": is_run_file(path),
         f"cannot be written: there is no directory {folder}": not folder.is_dir(),
         f"cannot be written: no permission to create files in {folder}": not os.access(folder, os.W_OK),
     }
-    return next((words for words, is_so in problems.items() if is_so), "")
+    return next((words for words, is_so in problems.items() if is_so), "") or why_kept(path, force)
 
 
 def _is_same(path: Path, other: Path) -> bool:

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from nameplate.errors import FileError
-from nameplate.records.atomic_write import write_whole
+from nameplate.records.atomic_write import write_private
 from nameplate.records.inputs import read_input
 
 
@@ -46,6 +46,6 @@ def write_cached(content: bytes, path: Path) -> None:
         raise FileError(f"{path} is a link and is not overwritten")
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        write_whole(content, path)
+        write_private(content, path)
     except OSError as error:
         raise FileError(f"cannot write {path}: {error.strerror}") from None

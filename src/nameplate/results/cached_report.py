@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from contextlib import suppress
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -31,6 +32,7 @@ _MAX_CACHED_BYTES = 32 << 20
 _CHUNK = 1 << 20
 # The code that results depend on beside nameplate's own.
 _LIBRARIES = ("numpy", "scipy")
+_KEY = re.compile(f"[0-9a-f]{{{2 * hashlib.sha256().digest_size}}}")
 _SEAL_BYTES = hashlib.sha256().digest_size
 
 _decoder = msgspec.msgpack.Decoder(Report)
@@ -132,6 +134,8 @@ def _remove_old() -> None:
     """Remove all but the files that were written or looked at last. Another process may remove them, too."""
     used: dict[Path, int] = {}
     for path in _folder().iterdir():
+        if not _KEY.fullmatch(path.name):  # a file of somebody else
+            continue
         with suppress(OSError):
             used[path] = path.stat().st_mtime_ns
     for path in sorted(used, key=used.__getitem__, reverse=True)[_MAX_KEPT:]:

@@ -35,6 +35,7 @@ from nameplate.probes import Metric, ResolvedExperiment, probe_of
 from nameplate.probes.shared.served import PAGE_CACHE, served_by
 from nameplate.records.machine_record import Machine
 from nameplate.records.plan_record import Experiment, Limits, Value
+from nameplate.records.replaceable import is_work_folder, mark_work_folder
 from nameplate.records.run_record import Header, Outcome, Sample
 from nameplate.tools.page_cache import check_cached, warm
 from nameplate.tools.pairing import measure_pair, paired_ratio
@@ -352,8 +353,8 @@ def scratch(parent: Path) -> Iterator[Path]:
     """Create a folder in ``parent``, yield its path, and remove it with all its contents afterwards.
 
     It is removed even if a signal asks the process to end (SIGINT, SIGTERM, SIGHUP), which raises KeyboardInterrupt in
-    the context. Folders left in ``parent`` by killed runs, whose lock nobody holds, are removed as well. Only the main
-    thread can use it, because it handles signals.
+    the context. Folders left in ``parent`` by killed runs, which are marked as such and whose lock nobody holds, are
+    removed as well. Only the main thread can use it, because it handles signals.
 
     Raises:
         FileError: the folder cannot be created.
@@ -366,17 +367,18 @@ def scratch(parent: Path) -> Iterator[Path]:
         except OSError as error:
             raise FileError(f"cannot create a folder for the tools' files in {parent}: {error.strerror}") from None
         with made as name, _locked(Path(name)):
+            mark_work_folder(Path(name))
             yield Path(name)
 
 
 def _remove_left(folder: Path) -> None:
-    """Remove a folder of this user that no running nameplate holds; leave anything else with such a name alone."""
+    """Remove a work folder of this user that no running nameplate holds; leave all others with such a name alone."""
     with suppress(OSError):
         status = folder.lstat()
         if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
             return
         with _locked(folder) as is_ours:
-            if is_ours:
+            if is_ours and is_work_folder(folder):
                 shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -248,7 +248,7 @@ def test_two_writers_at_once(folder: Path) -> None:
 
 def test_an_index_that_cannot_be_written_is_a_file_error(folder: Path) -> None:
     index_file(folder).mkdir(parents=True)
-    with pytest.raises(FileError, match="not a regular file; runs are read again each time"):
+    with pytest.raises(FileError, match="Is a directory; runs are read again each time"):
         save_index(read(folder), folder)
 
 

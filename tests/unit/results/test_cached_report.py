@@ -158,18 +158,21 @@ def test_those_that_were_looked_at_last_are_kept(run: Path, cache: Path, monkeyp
     report = summarise(read_run(run))
     content = run.read_bytes()
     (cache.parent / "results" / "folder").mkdir(parents=True)
-    os.utime(cache / "folder", ns=(0, 0))
+    (cache / "notes.txt").write_text("not of nameplate")
+    for name in ("folder", "notes.txt"):
+        os.utime(cache / name, ns=(0, 0))
     known: list[Path] = []
     for number in range(3):
         run.write_bytes(content + b" " * number)
         keep_report(run, report)
-        (new,) = {path for path in cache.iterdir() if path.is_file()} - set(known)
+        (new,) = {path for path in cache.iterdir() if path.is_file()} - {cache / "notes.txt", *known}
         os.utime(new, ns=(number, number))
         known.append(new)
         run.write_bytes(content)
         assert report_of(run) == report  # the first one is looked at again and again
     assert known[0].exists()
     assert [path.exists() for path in known[1:]] == [False, True]
+    assert (cache / "notes.txt").exists()
 
 
 def test_a_link_in_place_of_results_is_not_followed(run: Path, cache: Path, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from nameplate.records.replaceable import marked
 from nameplate.report.charts.common import DOTS, Chart
 from nameplate.report.charts.named import NamedChart
 from nameplate.statistics.stats import median
@@ -36,7 +37,8 @@ def charts_as_files(charts: Sequence[NamedChart]) -> dict[str, str]:
     """Return the texts of all files by file name: NAME.dat and NAME.gp for each chart, and all.gp.
 
     The script all.gp loads those of all charts. NAME is the chart's ``name``; of charts with the same name, only the
-    last one is kept. The scripts must run in the directory of the files. Without charts, all.gp is empty.
+    last one is kept. The scripts must run in the directory of the files. Without charts, all.gp
+    loads none. Each file ends with the comment of ``marked``.
 
     Raises:
         ValueError: a chart uses a part of Vega-Lite that this module does not know.
@@ -44,7 +46,8 @@ def charts_as_files(charts: Sequence[NamedChart]) -> dict[str, str]:
     files: dict[str, str] = {}
     for each in charts:
         files[f"{each.name}.dat"], files[f"{each.name}.gp"] = data_and_script(each.name, each.title, each.chart)
-    return {**files, "all.gp": "".join(f"load {quoted(name)}\n" for name in files if name.endswith(".gp"))}
+    files["all.gp"] = "".join(f"load {quoted(name)}\n" for name in files if name.endswith(".gp"))
+    return {name: marked(text.encode(), b"# ").decode() for name, text in files.items()}
 
 
 def data_and_script(name: str, title: str, chart: Chart) -> tuple[str, str]:

@@ -22,18 +22,23 @@ _MAX_CHARTS = 30
 
 
 def write_series(
-    series: Sequence[MetricHistory], changes: Sequence[ChangeReport], names: MetricNames, path: Path
+    series: Sequence[MetricHistory],
+    changes: Sequence[ChangeReport],
+    names: MetricNames,
+    path: Path,
+    force: bool = False,
 ) -> None:
     """Write a picture with one chart for each metric, below each other, with a line for each machine.
 
     ``series`` must not be empty and must be grouped by metric. The change points among ``changes`` are marked in the
     chart of their metric; the run ``since`` of each must be among the points of that metric. Drifts, and changes of
     metrics that are not in ``series``, are not marked. ``names`` gives the titles of the charts. The suffix of
-    ``path``, .svg, .pdf or .png, chooses the format; an existing picture is replaced.
+    ``path``, .svg, .pdf or .png, chooses the format; an earlier picture is replaced, with ``force`` also
+    another file.
 
     Raises:
         UsageError: the file name has no suffix of a picture format, or there are more than 30 metrics.
-        FileError: the file cannot be written.
+        FileError: the file cannot be written or may not be replaced.
     """
     if path.suffix not in FORMATS:
         raise UsageError(f"{path}: not a picture format; use {', '.join(FORMATS)}")
@@ -42,7 +47,7 @@ def write_series(
         raise UsageError(
             f"-o: {len(by_metric)} metrics do not fit one picture; add words to the pattern so that fewer match"
         )
-    write_picture({"vconcat": [_chart(own, changes, names) for own in by_metric]}, path)
+    write_picture({"vconcat": [_chart(own, changes, names) for own in by_metric]}, path, force)
 
 
 def _chart(own: Sequence[MetricHistory], changes: Sequence[ChangeReport], names: MetricNames) -> dict[str, Any]:

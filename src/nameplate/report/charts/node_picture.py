@@ -12,7 +12,7 @@ from nameplate.report.charts.node_map import node_map, statistics_of
 from nameplate.report.charts.pictures import FORMATS, write_picture
 
 
-def write_maps(nodes: Nodes, path: Path) -> None:
+def write_maps(nodes: Nodes, path: Path, force: bool = False) -> None:
     """Write a picture with one row of maps for each metric of the nodes.
 
     A row has the map of the metric's values, or the maps of their average, minimum and maximum if the extremes of
@@ -29,7 +29,7 @@ def write_maps(nodes: Nodes, path: Path) -> None:
     # Properties of a whole chart are allowed only at the top level.
     data = {name: points for row in rows for chart in row for name, points in chart.spec["datasets"].items()}
     views = [{"hconcat": [_view(chart) for chart in row]} for row in rows]
-    write_picture({"vconcat": views, "datasets": data}, path)
+    write_picture({"vconcat": views, "datasets": data}, path, force)
 
 
 def _view(chart: Chart) -> dict[str, Any]:

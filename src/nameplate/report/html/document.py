@@ -22,21 +22,25 @@ DETAILS = (Detail(2000, True), Detail(500, True), Detail(200, True), Detail(200,
 
 
 def write_html(
-    reports: Sequence[Report], path: Path, identify: bool = False, judgements: Sequence[MachineJudgement | None] = ()
+    reports: Sequence[Report],
+    path: Path,
+    identify: bool = False,
+    judgements: Sequence[MachineJudgement | None] = (),
+    force: bool = False,
 ) -> None:
     """Write the report of one or several runs to ``path`` as one HTML file, completely or not at all.
 
-    An existing file is replaced. The runs are shown in the order of ``reports``, which has at least one. Unless
-    ``identify`` is true, hosts are called "machine 1", "machine 2" in the order in which they first appear, and
-    addresses, UUIDs and home directories are replaced. ``judgements`` has an item for each report, or none at all.
+    An earlier report is replaced, with ``force`` also another file. The runs are shown in the order of ``reports``,
+    which has at least one. Unless ``identify`` is true, hosts are called "machine 1", "machine 2" in the order in which
+    they first appear, and addresses, UUIDs and home directories are replaced. ``judgements`` has an item for each
+    report, or none at all.
 
     The file has at most ``SIZE_LIMIT`` bytes, or ``QUICK_LIMIT`` if all runs are of the plan quick. To stay below,
     charts over time get fewer points, and then the embedded data have no single samples, which the page says. If even
     that is too large, the smallest version is written.
 
     Raises:
-        FileError: the file cannot be written, or ``path`` is a run file, which is never replaced, or not a regular
-            file.
+        FileError: the file cannot be written, may not be replaced, or is not a regular file.
     """
     named = list(reports) if identify else without_names(reports)
     hide = str if identify else hider_of(reports)
@@ -50,7 +54,7 @@ def write_html(
         page = render(named, detail, judged, charts).encode()
         if len(page) <= limit:
             break
-    write_whole(page, path)
+    write_whole(page, path, force)
 
 
 def _different_details(reports: Sequence[Report]) -> list[Detail]:
