@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nameplate import __version__
-from nameplate.errors import CoreMissing, UsageError
+from nameplate.errors import CoreMissing, FileError, UsageError
 from nameplate.execution import child_process
 from nameplate.execution.srun import complete, family_by_pmi, is_srun
+from nameplate.records.trusted_files import check_trusted
 
 CORE_VARIABLE = "NAMEPLATE_CORE"
 KEY_VARIABLE = "NAMEPLATE_KEY"
@@ -99,14 +100,24 @@ def core_path() -> Path:
     """Return the path of nameplate-core: ``NAMEPLATE_CORE`` if it is set and not empty, else that of this installation.
 
     The latter is the file ``nameplate-core`` in the directory of the installed scripts. Raises CoreMissing if there is
-    no such file. Whether it is executable is not checked.
+    no such file, or if others can write the one that is named (``check_trusted``). Whether it is executable is not
+    checked.
     """
-    named = os.environ.get(CORE_VARIABLE)
-    path = Path(named) if named else Path(sysconfig.get_path("scripts")) / "nameplate-core"
+    if named := os.environ.get(CORE_VARIABLE):
+        return _named_core(Path(named))
+    path = Path(sysconfig.get_path("scripts")) / "nameplate-core"
     if not path.is_file():
-        if named:
-            raise CoreMissing(f"{CORE_VARIABLE}={named}: no such file; give the path of nameplate-core, or unset it")
         raise CoreMissing(f"nameplate-core is not installed at {path}: run {how_to_build()}")
+    return path
+
+
+def _named_core(path: Path) -> Path:
+    if not path.is_file():
+        raise CoreMissing(f"{CORE_VARIABLE}={path}: no such file; give the path of nameplate-core, or unset it")
+    try:
+        check_trusted(path)
+    except FileError as error:
+        raise CoreMissing(f"{CORE_VARIABLE}: {error}") from None
     return path
 
 
@@ -119,11 +130,22 @@ def mpi_programs() -> dict[str, Path]:
     """Return the paths of the core's MPI builds, by the name of their MPI in alphabetical order.
 
     They are the executable files ``nameplate-core-mpi-NAME`` in the directory of nameplate-core, where NAME is
-    ``openmpi``, ``mpich``, ``intel``, ``mvapich``, or ``mpi`` for any other MPI. The result is empty if there are none.
-    Raises CoreMissing if there is no nameplate-core.
+    ``openmpi``, ``mpich``, ``intel``, ``mvapich``, or ``mpi`` for any other MPI. Next to a core that ``NAMEPLATE_CORE``
+    names, those that others can write are left out. The result is empty if there are none. Raises CoreMissing if there
+    is no nameplate-core.
     """
     found = sorted(core_path().parent.glob(f"{_PREFIX}*"))
-    return {path.name.removeprefix(_PREFIX): path for path in found if os.access(path, os.X_OK)}
+    return {path.name.removeprefix(_PREFIX): path for path in found if os.access(path, os.X_OK) and _is_trusted(path)}
+
+
+def _is_trusted(path: Path) -> bool:
+    if not os.environ.get(CORE_VARIABLE):
+        return True  # it was installed with this code
+    try:
+        check_trusted(path)
+    except FileError:
+        return False
+    return True
 
 
 def launch_with(text: str) -> Launch:

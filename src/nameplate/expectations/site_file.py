@@ -19,6 +19,7 @@ from nameplate.expectations.machine_class import MachineClass, class_of
 from nameplate.records.inputs import read_text
 from nameplate.records.machine_record import Machine
 from nameplate.records.toml_text import parse_toml
+from nameplate.records.trusted_files import check_trusted
 
 MAX_BYTES = 8 << 20
 # Ranges from fewer machines are provisional.
@@ -66,8 +67,10 @@ def read_site(path: Path) -> Site:
     """Return the expected ranges of a file.
 
     Raises:
-        FileError: the file cannot be read or is not such a file; the message has the line, and what is allowed.
+        FileError: the file cannot be read, others can write it (``check_trusted``), or it is not such a file; then the
+            message has the line, and what is allowed.
     """
+    check_trusted(path)
     text = read_text(path, MAX_BYTES, "site file")
     tables = parse_toml(path, text)
     try:

@@ -1,4 +1,7 @@
-"""Keep files that can be made again in the user's cache directory, as the XDG Base Directory Specification says."""
+"""Keep files that can be made again in the user's cache directory, as the XDG Base Directory Specification says.
+
+They are used only if nobody else can have written them: the directory may be in a shared ``/tmp``.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from pathlib import Path
 from nameplate.errors import FileError
 from nameplate.records.atomic_write import write_private
 from nameplate.records.inputs import read_input
+from nameplate.records.trusted_files import is_private
 
 
 def cache_folder(part: str) -> Path:
@@ -28,16 +32,19 @@ def cache_folder(part: str) -> Path:
 def read_cached(path: Path, max_bytes: int, what: str) -> bytes | None:
     """Return the content of a cached file, None if there is none, or if it is a link, unreadable, or too large.
 
-    ``what`` is a noun for the kind of file, as in ``read_input``. The content may be damaged.
+    It is also None if others can have written it. ``what`` is a noun for the kind of file, as in ``read_input``. The
+    content may be damaged.
     """
     try:
-        return None if path.is_symlink() else read_input(path, max_bytes, what)
+        return read_input(path, max_bytes, what) if not path.is_symlink() and is_private(path) else None
     except FileError:
         return None
 
 
-def write_cached(content: bytes, path: Path) -> None:
-    """Write a cached file as a whole, replacing an earlier one; its folder is created.
+def write_cached(content: bytes, path: Path) -> bool:
+    """Write a cached file as a whole, replacing an earlier one, and return whether it was written.
+
+    Its folder is created for this user alone. Nothing is written to a folder that others can change.
 
     Raises:
         FileError: the file cannot be written, or it is a symbolic link.
@@ -45,7 +52,17 @@ def write_cached(content: bytes, path: Path) -> None:
     if path.is_symlink():
         raise FileError(f"{path} is a link and is not overwritten")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        _make_private(path.parent)
+        if not is_private(path.parent):
+            return False
         write_private(content, path)
     except OSError as error:
         raise FileError(f"cannot write {path}: {error.strerror}") from None
+    return True
+
+
+def _make_private(folder: Path) -> None:
+    """Create a folder and those above it, as far as they are missing, for this user alone."""
+    for each in reversed([folder, *folder.parents]):
+        if not each.exists():
+            each.mkdir(mode=0o700, exist_ok=True)

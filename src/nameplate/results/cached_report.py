@@ -70,8 +70,8 @@ def _keep(key: str, report: Report) -> None:
     if len(content) > _MAX_CACHED_BYTES:
         return
     with suppress(FileError, OSError):  # without a cache they are computed again next time
-        write_cached(_sealed(content), _folder() / key)
-        _remove_old()
+        if write_cached(_sealed(content), _folder() / key):
+            _remove_old()
 
 
 def _key_of(path: Path) -> str:

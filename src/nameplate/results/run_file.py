@@ -22,6 +22,7 @@ from nameplate.records.inputs import open_input
 from nameplate.records.machine_record import Machine
 from nameplate.records.run_record import SCHEMA, Digest, FileRecord, Header, Run, check_moment
 from nameplate.records.run_writer import RunWriter
+from nameplate.records.trusted_files import is_private_file
 from nameplate.results.measurements import Assembler, Block, RoundValues, RunFile, SampleRanges
 from nameplate.results.record_checks import problem_of_record
 
@@ -112,13 +113,16 @@ def read_digest(path: Path, by: str) -> Digest | None:
     """Return the digest in the last line of a run file, or None if that line is not a current digest.
 
     A digest is current if its ``by`` equals the argument ``by``, which callers take from ``code_fingerprint``, and if
-    its checksum matches all bytes before the last line. The records themselves are not decoded.
+    its checksum matches all bytes before the last line. The records themselves are not decoded, so the digest of a file
+    that others can write is ignored.
 
     Raises:
         ReadError: the file does not exist, cannot be read, or is not a regular file.
     """
     try:
         with open_input(path) as file:
+            if not is_private_file(file.fileno()):
+                return None
             begin, line = _last_line(file)
             digest = _decode_digest(line)
             is_current = digest is not None and digest.by == by and digest.crc32 == _crc32(file, begin)

@@ -13,6 +13,7 @@ from nameplate.probes.shared.cpu_product import CHANNEL_BYTES, CpuProduct, produ
 from nameplate.records.inputs import read_text
 from nameplate.records.machine_record import Machine, Module
 from nameplate.records.result import Rated
+from nameplate.records.trusted_files import check_trusted
 from nameplate.units import parse_quantity
 
 # A core never starts more instructions per cycle than it has ports, except for the error of the measured clock. A mix
@@ -71,8 +72,10 @@ def read_rated_lines(path: Path) -> list[str]:
     """Return the lines of a UTF-8 file of reference values, for ``parse_rated``, with which they were checked.
 
     Raises:
-        FileError: the file cannot be read, is larger than 1 MiB, or a line is wrong; the message has its number.
+        FileError: the file cannot be read, others can write it (``check_trusted``), it is larger than 1 MiB, or a line
+            is wrong; then the message has its number.
     """
+    check_trusted(path)
     lines = read_text(path, _MAX_BYTES, "file of reference values").splitlines()
     for number, line in enumerate(lines, start=1):
         try:

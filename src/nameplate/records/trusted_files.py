@@ -1,0 +1,132 @@
+"""Check that only this user and the system can have written a file: its owner and mode, and those of its folders.
+
+Files that nameplate uses without a check of their content are read only then: caches, expected ranges, reference
+values, and another nameplate-core.
+"""
+
+from __future__ import annotations
+
+import errno
+import grp
+import os
+import pwd
+import stat
+from collections.abc import Collection, Iterator
+from pathlib import Path
+
+from nameplate.errors import FileError, ReadError
+
+# As many as Linux follows.
+_MAX_LINKS = 40
+
+
+def check_trusted(path: Path) -> None:
+    """Check that nobody else can have written a file that the user named.
+
+    The file, the links to it and all folders above must belong to this user, to the user who called sudo, to the system
+    (the owner of ``/``) or to the owner of nameplate's own code. Others may have no permission to write to them, except
+    in a folder with the sticky bit. A group may write if it is private to the owner, or the system chose it.
+
+    Raises:
+        ReadError: the file does not exist or cannot be examined.
+        FileError: somebody else can write it; the message says who, and what to do.
+    """
+    owners = {*_own_and_system(), Path(__file__).stat().st_uid}
+    if os.environ.get("SUDO_UID", "").isdecimal():
+        owners.add(int(os.environ["SUDO_UID"]))
+    try:
+        problem = _problem_of_path(path, owners)
+    except OSError as error:
+        raise ReadError(f"cannot read {path}: {error.strerror}") from None
+    if problem:
+        raise FileError(
+            f"{path} is not used, because others can change it: {problem}; use a copy that only you can write"
+        )
+
+
+def is_private(path: Path) -> bool:
+    """Return whether only this user and the system can have written what a path names, as ``check_trusted`` says.
+
+    The owner of nameplate's code and the caller of sudo count as others. The result is False if nothing is there.
+    """
+    try:
+        return not _problem_of_path(path, _own_and_system())
+    except OSError:
+        return False
+
+
+def is_private_file(descriptor: int) -> bool:
+    """Return whether only this user and the system can write to an open file, whatever its folder is."""
+    return not _problem_of(os.fstat(descriptor), _own_and_system())
+
+
+def _own_and_system() -> set[int]:
+    # In a user namespace, the system's files belong to another user than 0.
+    return {os.geteuid(), 0, Path("/").stat().st_uid}
+
+
+def _problem_of_path(path: Path, owners: Collection[int]) -> str:
+    """Return what lets others change what a path names; "" if nothing does. Raises OSError if it cannot be examined."""
+    for part, status in _parts(path):
+        if problem := _problem_of(status, owners):
+            return f"{'it' if part == path.absolute() else part} {problem}"
+    return ""
+
+
+def _parts(path: Path) -> Iterator[tuple[Path, os.stat_result]]:
+    """Yield every folder and link on the way to a file, and the file, each with its status.
+
+    Raises:
+        OSError: one of them does not exist or cannot be examined, or the links form a loop.
+    """
+    current = Path("/")
+    yield current, current.stat()
+    rest = list(reversed(path.absolute().parts[1:]))
+    n_links = 0
+    while rest:
+        name = rest.pop()
+        if name == "..":
+            current = current.parent
+            continue
+        part = current / name
+        status = part.lstat()
+        yield part, status
+        if not stat.S_ISLNK(status.st_mode):
+            current = part
+            continue
+        n_links += 1
+        if n_links > _MAX_LINKS:
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+        target = part.readlink()
+        rest += reversed(target.parts[1:] if target.is_absolute() else target.parts)
+        current = Path("/") if target.is_absolute() else current
+
+
+def _problem_of(status: os.stat_result, owners: Collection[int]) -> str:
+    if status.st_uid not in owners:
+        return f"belongs to {_user(status.st_uid)}"
+    mode = status.st_mode
+    # Readers reject devices and pipes. The mode of a link has no meaning.
+    if not (stat.S_ISREG(mode) or (stat.S_ISDIR(mode) and not mode & stat.S_ISVTX)):
+        return ""
+    if mode & stat.S_IWOTH or (mode & stat.S_IWGRP and _is_shared_group(status)):
+        return f"has the mode {stat.S_IMODE(mode):04o}"
+    return ""
+
+
+def _is_shared_group(status: os.stat_result) -> bool:
+    """Return whether others may be in the group: it is not the owner's own, which many systems give to each user."""
+    if stat.S_ISDIR(status.st_mode) and status.st_uid in _own_and_system() - {os.geteuid()}:
+        return False  # as /usr/local may be
+    try:
+        owner, group = pwd.getpwuid(status.st_uid).pw_name, grp.getgrgid(status.st_gid)
+    except KeyError:
+        return True
+    return group.gr_name != owner or any(member != owner for member in group.gr_mem)
+
+
+def _user(uid: int) -> str:
+    try:
+        return f"the user {pwd.getpwuid(uid).pw_name}"
+    except KeyError:
+        return f"the user {uid}"
