@@ -11,7 +11,7 @@ import msgspec
 from rich.console import Console
 
 from nameplate.control_characters import escape_in_json
-from nameplate.errors import FileError, UsageError
+from nameplate.errors import FileError, InputError, UsageError
 from nameplate.history.changes import change_reports, changes_found, metrics_named, run_rows, runs_of, series_of
 from nameplate.history.index import Index, load_index, save_index
 from nameplate.history.update import run_files, updated
@@ -30,13 +30,22 @@ class Look:
     updated and saved first, which may take a minute and shows its progress if standard error is a terminal. If it
     cannot be saved, a warning goes to standard error.
 
-    Raises UsageError if the folder has no run, or no metric matches the words, or there is no run of the machine.
+    Raises FileError if none of its run files can be read, UsageError if it has none, or no metric matches the words, or
+    there is no run of the machine.
     """
 
     def __init__(self, folder: Path, words: Sequence[str], machine: str | None) -> None:
         index = _current(folder)
+        try:
+            self._select(folder, index, words, machine)
+        except InputError:
+            print_not_read(index.entries, make_console(stderr=True))  # which may be why
+            raise
+
+    def _select(self, folder: Path, index: Index, words: Sequence[str], machine: str | None) -> None:
         if not any(entry.started for entry in index.entries):
-            print_not_read(index.entries, make_console(stderr=True))
+            if index.entries:
+                raise FileError(f"{folder}: none of its run files could be read ({index.entries[0].reason})")
             raise UsageError(f"{folder} has no run: write one with nameplate run -o {folder}/NAME.jsonl")
         self._index = index
         self._machine = machine
@@ -86,9 +95,10 @@ class Look:
         """Print each metric that the words select to ``console``, with a line per machine, and the metrics' changes.
 
         A line has the number of runs, the usual value and the latest one. For a single metric of a single machine, the
-        values of the runs follow. Without words there is no metric.
+        values of the runs follow, and then the files that could not be read. Without words there is no metric.
         """
         print_series(self._series, self._changes, self._names, console)
+        print_not_read(self._index.entries, console)
 
     def print_overview(self, console: Console, last: int) -> None:
         """Print the changes, the ``last`` runs (1 or more), and the files that could not be read to ``console``.

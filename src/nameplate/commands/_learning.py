@@ -7,14 +7,19 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import date
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from nameplate.errors import FileError, UsageError
 from nameplate.expectations.site_file import MIN_MACHINES, ClassRanges, Site, site_text
 from nameplate.records.atomic_write import write_whole
+from nameplate.records.inputs import is_folder
 from nameplate.records.outputs import check_output
 from nameplate.report.format import count
 from nameplate.results.run_file import read_run
 from nameplate.results.summarise import summarise
+
+if TYPE_CHECKING:
+    from nameplate.expectations.learning import Learner
 
 _SITE = Path("site.toml")
 # As many machines as a note names.
@@ -35,20 +40,21 @@ def learn_site(paths: Sequence[Path], given: Path | None, force: bool, quiet: bo
     from nameplate.expectations.learning import Learner  # noqa: PLC0415
 
     output = given or _SITE
-    files = list(_run_files(paths))
+    files = dict(_run_files(paths))
     check_output("-o", output, inputs=files, force=force)
     learner = Learner()
-    n_learned = 0
-    for path in files:
-        try:
-            why = learner.add(summarise(read_run(path)))
-        except FileError as error:
-            why = str(error)
-        n_learned += not why
-        if why and not quiet:
-            print(f"nameplate: {path} is left out: {why}", file=sys.stderr)
+    left_out = []
+    for path, unreadable in files.items():
+        if why := unreadable or _added(learner, path):
+            left_out.append(why)
+            if not quiet:
+                print(f"nameplate: {path} is left out: {why}", file=sys.stderr)
+    n_learned = len(files) - len(left_out)
     if not n_learned:
-        raise UsageError("there is no complete run to learn from: give run files (.jsonl), or folders that have some")
+        first = f" ({left_out[0]})" if left_out else ""
+        raise UsageError(
+            f"there is no complete run to learn from{first}: give run files (.jsonl), or folders that have some"
+        )
     site = learner.site(date.today())
     write_whole(site_text(site).encode(), output, force)
     print(f"wrote {output}: {_learned_words(site)} from {count(n_learned, 'run')}")
@@ -56,6 +62,14 @@ def learn_site(paths: Sequence[Path], given: Path | None, force: bool, quiet: bo
         for line in _notes(each):
             print(f"{each.machine.words}: {line}")
     return 0
+
+
+def _added(learner: Learner, path: Path) -> str:
+    """Let the learner learn from a run, and return why it is left out; "" if it is not."""
+    try:
+        return learner.add(summarise(read_run(path)))
+    except FileError as error:
+        return str(error)
 
 
 def _notes(learned: ClassRanges) -> list[str]:
@@ -74,9 +88,13 @@ def _learned_words(site: Site) -> str:
     return f"{classes} of {count(machines, 'machine')}{few},"
 
 
-def _run_files(paths: Sequence[Path]) -> Iterator[Path]:
+def _run_files(paths: Sequence[Path]) -> Iterator[tuple[Path, str]]:
+    """Yield each run file with the reason why it cannot be read, "" if that is not known yet."""
+    # numpy and scipy take half a second.
+    from nameplate.history.update import run_files  # noqa: PLC0415
+
     for path in paths:
-        if path.is_dir():
-            yield from sorted(path.rglob("*.jsonl"))
+        if is_folder(path):
+            yield from ((path / each.path, each.reason) for each in run_files(path))
         else:
-            yield path
+            yield path, ""

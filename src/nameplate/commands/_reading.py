@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from nameplate.errors import FileError, UsageError
-from nameplate.records.inputs import read_head
+from nameplate.errors import UsageError
+from nameplate.records.inputs import files_in, is_folder, modified_s, read_head
 from nameplate.records.result import Report
 from nameplate.results.cached_report import report_of
 from nameplate.tools.imported_run import read_imported
@@ -44,7 +44,7 @@ def _runs_in(path: Path) -> list[Report]:
         from nameplate.report.html.embed import read_embedded  # noqa: PLC0415 (charts take a second to import)
 
         return read_embedded(path)
-    if path.is_dir():
+    if is_folder(path):
         newest = _newest_run(path)
         return [report_of(newest) if newest else read_imported(path)]
     return [report_of(path) if _may_be_run_file(path) else read_imported(path)]
@@ -52,11 +52,8 @@ def _runs_in(path: Path) -> list[Report]:
 
 def _newest_run(folder: Path) -> Path | None:
     """Return the run file in the folder that was last written, not in its subfolders; None if it has none."""
-    try:
-        written = {path: path.stat().st_mtime_ns for path in folder.glob("*.jsonl") if path.is_file()}
-    except OSError as error:
-        raise FileError(f"cannot read {folder}: {error.strerror}") from None
-    return max(written, key=lambda path: (written[path], path.name), default=None)
+    runs = [path for path in files_in(folder) if path.suffix == ".jsonl" and not path.name.startswith(".")]
+    return max(runs, key=lambda path: (modified_s(path), path.name), default=None)
 
 
 def _may_be_run_file(path: Path) -> bool:

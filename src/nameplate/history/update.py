@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from nameplate.errors import FileError, ReadError
 from nameplate.execution.round_values import round_values
 from nameplate.history.index import USUAL, VALUES, Change, Entry, Index, Rows
+from nameplate.records.inputs import is_folder
 from nameplate.records.run_record import Digest, MetricKey
 from nameplate.results.digest import code_fingerprint, digest_of
 from nameplate.results.measurements import RunFile
@@ -68,9 +69,9 @@ def run_files(folder: Path) -> list[FoundFile]:
     Raises:
         FileError: ``folder`` is not a folder or cannot be read.
     """
-    if not folder.exists():
-        raise FileError(f"cannot read {folder}: there is no such directory")
-    if not folder.is_dir():
+    if not is_folder(folder):
+        if not folder.exists():
+            raise FileError(f"cannot read {folder}: there is no such directory")
         raise FileError(f"{folder}: not a folder; nameplate history takes a folder with run files ({_SUFFIX})")
     found: list[FoundFile] = []
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from pathlib import Path
@@ -47,6 +48,41 @@ def kind_of(mode: int) -> str:
     ``mode`` is the ``st_mode`` of ``os.stat``. Any other kind, regular files included, gives "a special file".
     """
     return next((words for is_kind, words in _KINDS if is_kind(mode)), "a special file")
+
+
+def is_folder(path: Path) -> bool:
+    """Return whether a path is a directory; False if there is nothing. Links are followed.
+
+    Raises:
+        ReadError: the system refuses to say.
+    """
+    try:
+        return stat.S_ISDIR(path.stat().st_mode)
+    except (FileNotFoundError, NotADirectoryError, ValueError):  # the last one for a null byte
+        return False
+    except OSError as error:
+        raise ReadError(f"cannot read {path}: {error.strerror}") from None
+
+
+def files_in(folder: Path) -> list[Path]:
+    """Return the regular files in a directory, not in its subdirectories, sorted by name. Links are followed.
+
+    Raises:
+        ReadError: the directory or one of its files cannot be read, so that the list would be incomplete.
+    """
+    try:
+        return [path for path in sorted(folder.iterdir()) if _is_regular(path)]
+    except OSError as error:
+        raise ReadError(f"cannot read {error.filename}: {error.strerror}") from None
+
+
+def _is_regular(path: Path) -> bool:
+    try:
+        return stat.S_ISREG(path.stat().st_mode)
+    except OSError as error:
+        if error.errno in (errno.ENOENT, errno.ELOOP):  # removed in the meantime, or a link to nothing
+            return False
+        raise
 
 
 def read_input(path: Path, max_bytes: int, what: str) -> bytes:

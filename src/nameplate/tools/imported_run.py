@@ -14,7 +14,7 @@ from nameplate.control_characters import clean_json, clean_text
 from nameplate.errors import FileError, ReadError, Unreadable
 from nameplate.planning.sweep import experiment_id
 from nameplate.probes import probe_of
-from nameplate.records.inputs import modified_s, read_input
+from nameplate.records.inputs import files_in, is_folder, modified_s, read_input
 from nameplate.records.plan_record import Experiment, Limits, Plan
 from nameplate.records.result import ImportedFile, Rated, Report, Result, Series, Summary
 from nameplate.records.run_record import SCHEMA, Run
@@ -38,7 +38,7 @@ def read_imported(path: Path) -> Report:
         FileError: a file cannot be read or is larger than 16 MiB, nothing can be read because files are of no known
             tool or damaged, or the folder has no files or outputs of several tools.
     """
-    files = _files_in(path) if path.is_dir() else [path]
+    files = files_in(path) if is_folder(path) else [path]
     if not files:
         raise FileError(f"{path} is empty")
     outputs, problems = _read_all(files)
@@ -82,13 +82,6 @@ def _read_all(files: Sequence[Path]) -> tuple[list[tuple[ImportedFile, ToolOutpu
     if not outputs:
         raise problems[0]
     return outputs, problems
-
-
-def _files_in(folder: Path) -> list[Path]:
-    try:
-        return sorted(each for each in folder.iterdir() if each.is_file())
-    except OSError as error:
-        raise FileError(f"cannot read {folder}: {error.strerror}") from None
 
 
 def _read(path: Path) -> tuple[ImportedFile, ToolOutput]:
