@@ -353,6 +353,7 @@ def test_doctor_does_not_know_what_proc_stat_does_not_count(
     monkeypatch.setattr(busy_cpus, "_STAT", tmp_path / "stat")
     if content is not None:
         (tmp_path / "stat").write_text(content)
+    assert busy_cpus.busiest_cpu([0], over_s=0.0) is None
     assert run(["doctor", "--json", "--at-least", "C"]) == 1
     findings = {each["what"]: each for each in json.loads(capsys.readouterr().out)["environment"]}
     for what in ("steal", "other work"):

@@ -98,6 +98,8 @@ def test_a_run_of_low_trust_is_not_comparable() -> None:
 def test_a_noisy_machine_is_not_comparable() -> None:
     noisy = Finding("D", "noise", "the time of a control loop varies by 7 %")
     assert unmet(findings=[*QUIET, noisy]) == {"quiet now": "D: the time of a control loop varies by 7 %"}
+    unknown = Finding("?", "steal", "unknown: nothing counts it")
+    assert unmet(findings=[*QUIET, unknown]) == {"quiet now": "?: unknown: nothing counts it"}
     assert unmet(findings=[Finding("C", "steal", "some")]) == {}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from machines import MACHINE
+from machines import MACHINE, machine_with
 from nameplate.records.machine_record import Cache, Memory, Module, Topology
 from nameplate.report.html.facts import cpuid_facts, machine_facts, memory_modules
 
@@ -62,3 +62,21 @@ def test_a_cache_is_named_again_where_cpuid_differs() -> None:
 
 def test_a_run_of_an_older_version_is_still_described() -> None:
     assert ("memory modules", "not recorded") in machine_facts(MACHINE)
+
+
+def test_what_the_system_does_not_tell_is_unknown() -> None:
+    hidden = machine_with(
+        cpu={"model": ""}, is_hypervisor_known=False, memory={"total_bytes": 0, "transparent_huge_pages": ""},
+        limits={"are_visible": False}, topology={"cores": 4, "threads": 4, "packages": 0, "are_cores_listed": False},
+    )  # fmt: skip
+    facts = dict(machine_facts(hidden))
+    assert facts["CPU"] == "unknown model (x86_64)"
+    assert facts["cores"] == "4 CPUs; each counts as a core, since the system does not show their cores"
+    assert facts["platform"] == "hypervisor unknown"
+    assert facts["memory"] == "size unknown, pages of 4KiB, huge pages: unknown"
+    assert facts["limits"] == "not visible"
+
+
+def test_a_known_quota_is_shown_where_other_limits_are_hidden() -> None:
+    partly = machine_with(limits={"are_visible": False, "cpus": 0.25})
+    assert dict(machine_facts(partly))["limits"] == "0.25 CPUs, others are not visible"

@@ -222,6 +222,20 @@ def test_a_share_above_the_ceiling_is_not_clamped_and_is_an_error() -> None:
     assert not report_of(rounds(*[481_000_000] * 6)).notes
 
 
+def test_a_note_says_what_the_system_did_not_tell() -> None:
+    def uncounted(measured: Measurement) -> Measurement:
+        bare = {"involuntary_switches": 0.0, "burst_s": 1e-5}
+        samples = [msgspec.structs.replace(each, disturbed=bare) for each in measured.samples]
+        return Measurement(measured.outcome, samples)
+
+    (note,) = report_of([uncounted(each) for each in rounds(*[480_000_000] * 6)]).notes
+    assert note.startswith("steal is unknown")
+    flat = msgspec.structs.replace(header(), machine=machine_with(topology={"are_cores_listed": False}))
+    stop = Stop(reasons={"a": "rounds"}, elapsed_s=1.0, interrupted=False)
+    (note,) = summarise(RunFile("x.jsonl", run(plan("a")), [flat], rounds(480_000_000), stop, 0, 0)).notes
+    assert note.endswith("each counts as a core")
+
+
 def test_a_given_value_takes_precedence_over_the_measured_ports() -> None:
     result = rate_of(report_of(rounds(*[480_000_000] * 6), {"cpu_flops FLOP/s": 60e9}))
     assert result.summary.efficiency == pytest.approx(0.8)
