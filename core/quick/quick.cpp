@@ -274,11 +274,9 @@ bool Session::has_time(const PlannedExperiment& experiment) const {
 
 void Session::write_stop() {
   for (const PlannedExperiment& experiment : plan_.experiments) {
-    const bool lacks_round = options_.rounds && counts_[experiment.id].failed > 0;
-    const std::string otherwise = stop_requested_   ? "interrupted"
-                                  : lacks_round     ? "failed"
-                                  : options_.rounds ? "rounds"
-                                                    : "budget";
+    std::string otherwise = options_.rounds ? "rounds" : "budget";
+    if (options_.rounds && counts_[experiment.id].failed > 0) otherwise = "failed";
+    if (stop_requested_) otherwise = "interrupted";
     reasons_.emplace(experiment.id, otherwise);
   }
   if (rounds_ == 0) return;
