@@ -120,4 +120,5 @@ def _cells(row: Summary) -> tuple[ReportCell, ...]:
 def _samples(row: Summary) -> ReportCell:
     """Return the number of samples, and below it the rounds, the disturbed samples and what ended the measurement."""
     below = [count(row.rounds, "round"), *([f"{row.disturbed * 100:.0f} % disturbed"] if row.disturbed else [])]
-    return ReportCell(str(row.samples), ", ".join([*below, *([f"stopped by {row.stop}"] if row.stop else [])]))
+    end = "stopped by failures" if row.stop == "failed" else f"stopped by {row.stop}" if row.stop else ""
+    return ReportCell(str(row.samples), ", ".join(filter(None, [*below, end])))
