@@ -207,3 +207,14 @@ def test_readers_of_one_operation_keep_it() -> None:
     assert isinstance(read, partial)
     with pytest.raises(Unreadable):
         read(golden("fio-3.33.json"))
+
+
+def test_each_work_finds_the_page_cache_as_nameplate_does() -> None:
+    """Direct work begins with nothing of its file in the page cache, the other with all of it."""
+    of_files = [(work, work.metrics[0].params["cache"]) for work in [*works("fio"), *works("sysbench")]
+                if work.metrics[0].probe == "disk_block"]  # fmt: skip
+    assert [cache for _, cache in of_files] == ["direct", "direct", "warm", "direct", "warm"]
+    for work, cache in of_files:
+        assert bool(work.cached) == (cache == "warm")
+        assert ("--invalidate=1" in work.command) == (cache == "direct")
+        assert work.prepare

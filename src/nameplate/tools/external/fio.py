@@ -107,11 +107,12 @@ def _median_s(op: str, text: str) -> float:
 
 
 def _work(setting: ToolSetting, name: str, params: Mapping[str, Value], options: Mapping[str, Value]) -> ToolWork:
-    op = str(params["op"])
+    op, is_cached = str(params["op"]), params["cache"] == "warm"
     every: dict[str, Value] = {
         "name": "versus", "filename": _FILE, "size": SIZE_BYTES, "runtime": setting.seconds, "time_based": 1,
-        "norandommap": 1, "randrepeat": 0, "thread": 1, "invalidate": 0, "iomem_align": 4096, "output-format": "json",
-        **options,
+        "norandommap": 1, "randrepeat": 0, "thread": 1, "iomem_align": 4096, "output-format": "json",
+        # Direct writes would have to drop the pages that the preparation left, which nameplate's file does not have.
+        "invalidate": int(not is_cached), **options,
     }  # fmt: skip
     command = [setting.found["fio"].path, *(f"--{key}={value}" for key, value in every.items())]
     ours = {**params, "threads": 1, "size": SIZE_BYTES, "file": str(setting.folder)}
@@ -128,7 +129,7 @@ def _work(setting: ToolSetting, name: str, params: Mapping[str, Value], options:
     whole = [f"--{key}={every[key]}" for key in ("name", "filename", "size")]
     return ToolWork(name, command, metrics, threads=1,
                 prepare=[command[0], *whole, "--rw=write", "--bs=1M", "--end_fsync=1"],
-                cached=_FILE if params["cache"] == "warm" else "")  # fmt: skip
+                cached=_FILE if is_cached else "")  # fmt: skip
 
 
 def _works(setting: ToolSetting) -> list[ToolWork]:
