@@ -11,7 +11,9 @@ from nameplate.comparison.machine_settings import differing_machine_settings
 
 
 def names_of_differences(**changes: Any) -> list[str]:
-    return [each.name for each in differing_machine_settings(MACHINE, machine_with(MACHINE, **changes))]
+    differing, unchecked = differing_machine_settings(MACHINE, machine_with(MACHINE, **changes))
+    assert unchecked == []
+    return [each.name for each in differing]
 
 
 @pytest.mark.parametrize(
@@ -29,7 +31,18 @@ def test_a_value_of_the_moment_is_no_setting(changes: dict[str, Any]) -> None:
 
 
 def test_the_base_clock_is_a_setting() -> None:
-    (difference,) = differing_machine_settings(
+    (difference,), _ = differing_machine_settings(
         machine_with(cpu={"base_frequency_hz": 2.0e9}), machine_with(cpu={"base_frequency_hz": 2.4e9})
     )
     assert (difference.name, difference.base, difference.new) == ("base clock", "2.0 GHz", "2.4 GHz")
+
+
+def test_what_only_one_machine_recorded_is_not_compared() -> None:
+    assert differing_machine_settings(
+        machine_with(cpu={"governor": "powersave"}), machine_with(cpu={"governor": None})
+    ) == (
+        [],
+        ["governor"],
+    )
+    assert differing_machine_settings(MACHINE, None) == ([], ["the machine and its settings"])
+    assert differing_machine_settings(None, None) == ([], [])

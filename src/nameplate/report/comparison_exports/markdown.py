@@ -60,8 +60,8 @@ def _changes(rows: Sequence[ComparisonRow]) -> str:
         name = metric_words(row.probe, row.params, row.metric)
         ratio = f"{seen.ratio:.3f}" if seen.ratio is not None else "–"
         kind = "capability" if row.capability else "typical"
-        values = (quantity(seen.base, row.unit), quantity(seen.new, row.unit))
-        lines.append((plain(name), kind, _verdicts(row), *map(plain, values), ratio, ratio_interval_text(seen.ci)))
+        values = (plain(quantity(seen.base, row.unit)), plain(quantity(seen.new, row.unit)))
+        lines.append((plain(name), kind, _verdicts(row), *values, ratio, ratio_interval_text(seen.ci)))
     return table_rows(lines)
 
 
