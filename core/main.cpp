@@ -4,6 +4,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <cstdint>
@@ -235,7 +236,11 @@ std::vector<std::string> options_of_processes(const CLI::App& app) {
 
 int measure_quick(const QuickWords& words, std::vector<std::string> core_options) {
   if (!nameplate::mpi_library().empty()) nameplate::fail("quick measures one machine: use nameplate-core, without MPI");
-  nameplate::QuickOptions options{.rounds = {}, .budget_s = {}, .core_options = std::move(core_options)};
+  // Only the processes that need the key get it, so that /proc shows it in no other one.
+  nameplate::SecretText key = nameplate::take_key_variable();
+  if (std::ranges::find(core_options, "--peer") == core_options.end()) key.clear();
+  nameplate::QuickOptions options{
+      .rounds = {}, .budget_s = {}, .core_options = std::move(core_options), .key = std::move(key)};
   if (words.rounds > 0) options.rounds = words.rounds;
   if (!words.budget.empty()) {
     options.budget_s = nameplate::parse_duration(words.budget);

@@ -75,6 +75,18 @@ SecretText take_key_variable() {
   return result;
 }
 
+SecretText key_variable(const SecretText& key) { return SecretText(kKeyVariable) + "=" + key; }
+
+std::vector<char*> environment_with(SecretText& entry) {
+  std::vector<char*> result = {entry.data()};
+  const std::string_view name = std::string_view(entry).substr(0, entry.find('=') + 1);
+  for (char** other = environ; *other != nullptr; ++other) {
+    if (!std::string_view(*other).starts_with(name)) result.push_back(*other);
+  }
+  result.push_back(nullptr);
+  return result;
+}
+
 Key find_key(const std::string& file) {
   const SecretText given = take_key_variable();
   if (!file.empty()) return read_key(file);

@@ -22,6 +22,12 @@ Key find_key(const std::string& file);
 // Returns the value, or nothing.
 SecretText take_key_variable();
 
+// Returns the variable as an entry of an environment, such as `NAMEPLATE_KEY=…`.
+SecretText key_variable(const SecretText& key);
+
+// Returns the environment of a program that is started: `entry` and this process's other variables.
+std::vector<char*> environment_with(SecretText& entry);
+
 // Creates a file with a new key that only its owner can read. Throws ProbeError(failed), also if the file exists.
 void write_new_key(const std::string& file);
 

@@ -34,17 +34,6 @@ std::string read_announcement(int pipe) {
   return {line.data(), static_cast<std::size_t>(std::max<ssize_t>(0, got))};
 }
 
-// Returns `entry` and this process's other variables.
-std::vector<char*> environment_with(SecretText& entry) {
-  std::vector<char*> result = {entry.data()};
-  const std::string_view name = std::string_view(entry).substr(0, entry.find('=') + 1);
-  for (char** other = environ; *other != nullptr; ++other) {
-    if (!std::string_view(*other).starts_with(name)) result.push_back(*other);
-  }
-  result.push_back(nullptr);
-  return result;
-}
-
 }  // namespace
 
 Child::~Child() {
@@ -79,7 +68,7 @@ OwnPeer::OwnPeer(const Placement& placement) : place_{.host = loopback_host(), .
                                     std::to_string(port.writer.number()),
                                     "--cpus",
                                     fmt::format("{}", fmt::join(placement.cpus, ","))};
-  SecretText key_entry = SecretText(kKeyVariable) + "=" + key_.text();
+  SecretText key_entry = key_variable(key_.text());
   const int error = posix_spawn(process_.number(), own_program().c_str(), &actions, nullptr,
                                 spawn_arguments(words).data(), environment_with(key_entry).data());
   posix_spawn_file_actions_destroy(&actions);

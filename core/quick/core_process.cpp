@@ -13,6 +13,7 @@
 #include <ctime>
 
 #include "machine/spawn.h"
+#include "net/key_file.h"
 #include "probe/error.h"
 
 namespace nameplate {
@@ -23,7 +24,7 @@ namespace {
 constexpr std::size_t kMaxLine_bytes = std::size_t{64} << 20U;
 
 // Starts this program again. A signal of the terminal reaches only its parent, which ends it properly.
-pid_t start(std::vector<std::string> words, int input, int output) {
+pid_t start(std::vector<std::string> words, const SecretText& key, int input, int output) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
@@ -36,8 +37,10 @@ pid_t start(std::vector<std::string> words, int input, int output) {
   sigemptyset(&none);
   posix_spawnattr_setsigmask(&attributes, &none);
   pid_t process = -1;
-  const int error =
-      posix_spawn(&process, own_program().c_str(), &actions, &attributes, spawn_arguments(words).data(), environ);
+  SecretText entry = key_variable(key);
+  const std::vector<char*> with_key = environment_with(entry);
+  const int error = posix_spawn(&process, own_program().c_str(), &actions, &attributes, spawn_arguments(words).data(),
+                                key.empty() ? environ : with_key.data());
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   if (error != 0) fail(fmt::format("cannot start nameplate-core again: {}", std::strerror(error)));
@@ -60,14 +63,14 @@ int wait_for_end(pid_t process) {
 
 }  // namespace
 
-CoreProcess::CoreProcess(const std::vector<std::string>& options, Descriptor keeper) {
+CoreProcess::CoreProcess(const std::vector<std::string>& options, const SecretText& key, Descriptor keeper) {
   Pipe requests;
   Pipe records;
   std::vector<std::string> words = {"nameplate-core", "--die-with-parent", std::to_string(getpid()), "--keeper",
                                     std::to_string(keeper.number())};
   words.insert(words.end(), options.begin(), options.end());
   keeper.let_inherit();
-  process_ = start(words, requests.reader.number(), records.writer.number());
+  process_ = start(words, key, requests.reader.number(), records.writer.number());
   input_ = std::move(requests.writer);
   output_ = std::move(records.reader);
 }

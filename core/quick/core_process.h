@@ -10,14 +10,16 @@
 #include <vector>
 
 #include "machine/descriptor.h"
+#include "net/secret.h"
 
 namespace nameplate {
 
 class CoreProcess {
  public:
-  // `options` are further options of nameplate-core, `keeper` the process's end of a FileKeeper. SIGINT and SIGTERM
-  // must be blocked; they are delivered while a record is waited for. Throws ProbeError.
-  CoreProcess(const std::vector<std::string>& options, Descriptor keeper);
+  // `options` are further options of nameplate-core, `key` is in its environment unless it is empty, and `keeper` is
+  // the process's end of a FileKeeper. SIGINT and SIGTERM must be blocked; they are delivered while a record is waited
+  // for. Throws ProbeError.
+  CoreProcess(const std::vector<std::string>& options, const SecretText& key, Descriptor keeper);
   CoreProcess(const CoreProcess&) = delete;
   CoreProcess& operator=(const CoreProcess&) = delete;
   CoreProcess(CoreProcess&&) = delete;

@@ -178,7 +178,7 @@ void Session::measure_round(int round) {
 // Starts a process for the rest of a round and writes its header; returns false after a signal.
 bool Session::start(int round) {
   keeper_.take_back();
-  process_ = std::make_unique<CoreProcess>(options_.core_options, keeper_.lend());
+  process_ = std::make_unique<CoreProcess>(options_.core_options, options_.key, keeper_.lend());
   const auto header = process_->record(kGrace_s, [] {});
   if (header && (*header)["type"] == "header") {
     // Not before a process has begun: with wrong options there is no file.

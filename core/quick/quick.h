@@ -7,12 +7,15 @@
 #include <string>
 #include <vector>
 
+#include "net/secret.h"
+
 namespace nameplate {
 
 struct QuickOptions {
   std::optional<int> rounds;              // all of them are measured, however long they take
   std::optional<double> budget_s;         // without `rounds`, after the first round; by default that of the plan
   std::vector<std::string> core_options;  // of the processes that measure
+  SecretText key;                         // that those share with the peer; empty without one
 };
 
 // Returns the exit code: 0, or 3 if something failed, a result was wrong, or the run was interrupted. SIGINT and

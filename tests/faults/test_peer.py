@@ -213,6 +213,27 @@ def test_the_environment_of_nameplate_does_not_show_the_key(core_path: Path, key
     assert text.encode() not in shown
 
 
+@pytest.mark.parametrize("has_peer", [False, True])
+def test_the_environment_of_quick_does_not_show_the_key(core_path: Path, key: Path, has_peer: bool) -> None:
+    """The processes that it starts get the key only if they need it for the peer, and remove it."""
+    text = key.read_text().strip()
+    with serving(core_path, "--key-file", str(key)) as (_, port):
+        options = ["--peer", f"127.0.0.1:{port}"] if has_peer else []
+        command = [str(core_path), *options, "quick", "--rounds", "1"]
+        with subprocess.Popen(command, env={**os.environ, "NAMEPLATE_KEY": text}, stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL) as process:  # fmt: skip
+            assert process.stdout is not None
+            # The header of the first process that measures, so that this one has started.
+            assert b'"run"' in process.stdout.readline()
+            assert b'"header"' in process.stdout.readline()
+            children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+            shown = {name: Path(f"/proc/{name}/environ").read_bytes() for name in [str(process.pid), *children]}
+            process.kill()
+    assert len(shown) > 1
+    assert b"PATH=" in shown[str(process.pid)]
+    assert [name for name, content in shown.items() if text.encode() in content] == []
+
+
 def in_a_namespace(before: str) -> list[str]:
     """Return the start of a command that runs in a network namespace of its own, which a line of shell prepares."""
     return ["unshare", "--net", "sh", "-c", f'{before}; exec "$@"', "sh"]
