@@ -36,7 +36,7 @@ bool is_live(const std::string& directory) {
 void check_numbers(std::string_view text, const std::string& path) {
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   while (!text.empty()) {
-    const std::size_t begin = static_cast<std::size_t>(std::ranges::find_if(text, is_digit) - text.begin());
+    const auto begin = static_cast<std::size_t>(std::ranges::find_if(text, is_digit) - text.begin());
     text.remove_prefix(begin);
     std::uint64_t number = 0;
     const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
