@@ -172,6 +172,6 @@ def test_a_folder_of_a_running_versus_is_left_alone(tmp_path: Path) -> None:
 
 def test_a_core_does_not_start_if_its_parent_has_ended(core_path: Path) -> None:
     gone = subprocess.run([core_path, "--die-with-parent", "1"], input=b"", capture_output=True, check=False)
-    assert (gone.returncode, gone.stdout) == (1, b"")
+    assert (gone.returncode, gone.stdout) == (3, b"")
     own = [str(core_path), "--die-with-parent", str(os.getpid())]
     assert subprocess.run(own, input=b"", capture_output=True, check=False).returncode == 0
