@@ -93,7 +93,7 @@ def _read(path: Path) -> tuple[ImportedFile, ToolOutput]:
         raise FileError(f"{path} contains outputs of {names}: put each into a file of its own")
     if not importers:
         raise FileError(
-            f"{path} is neither a run file nor an output of {', '.join(each.name for each in load_importers())}"
+            f"{path} is neither a run file nor an output of {', '.join(importer.name for importer in load_importers())}"
         )
     tool = importers[0].name
     try:

@@ -76,12 +76,12 @@ def tool_output(version: str, values: Sequence[Imported], what: str, skipped: Se
         Unreadable: no value is left; the message has the reasons.
     """
     counts = Counter(value.key for value in values)
-    kept = [value for value in values if counts[value.key] == 1]
+    single = [value for value in values if counts[value.key] == 1]
     repeated = [value for value in values if counts[value.key] > 1]
     reasons = [*skipped, *([_repeated(repeated)] if repeated else [])]
-    if not kept:
+    if not single:
         raise Unreadable("; ".join(shortened(reasons)) or f"no {what} in the output")
-    return ToolOutput(version, kept, reasons)
+    return ToolOutput(version, single, reasons)
 
 
 def _repeated(values: Sequence[Imported]) -> str:

@@ -37,8 +37,8 @@ def table_rows(lines: Sequence[str], first_line: int, n_columns: int) -> tuple[l
     table, unless a row follows that is aligned and ascends: then other output came in between. ``first_line`` is the
     number of the first line in the whole output, from 1.
     """
-    others = r"\s+(\S+)" * (n_columns - 2)
-    form = re.compile(rf"\s*(\d+)\s+({_NUMBER}){others}\s*", re.IGNORECASE)
+    further_cells = r"\s+(\S+)" * (n_columns - 2)
+    form = re.compile(rf"\s*(\d+)\s+({_NUMBER}){further_cells}\s*", re.IGNORECASE)
     rows: list[TextRow] = []
     doubtful: list[int] = []
     width, last, has_ended = 0, -1, False

@@ -126,9 +126,9 @@ def _work(setting: ToolSetting, name: str, params: Mapping[str, Value], options:
         metrics.append(ComparedMetric("latency p50", "disk_block", ours, "latency_p50", partial(_median_s, op),
                               differs="fio's clat excludes the submission"))  # fmt: skip
     # The file is written first, so that no measured run has to lay it out. A direct write empties the page cache.
-    whole = [f"--{key}={every[key]}" for key in ("name", "filename", "size")]
+    layout = [f"--{key}={every[key]}" for key in ("name", "filename", "size")]
     return ToolWork(name, command, metrics, threads=1,
-                prepare=[command[0], *whole, "--rw=write", "--bs=1M", "--end_fsync=1"],
+                prepare=[command[0], *layout, "--rw=write", "--bs=1M", "--end_fsync=1"],
                 cached=_FILE if is_cached else "")  # fmt: skip
 
 
@@ -196,7 +196,7 @@ def read(text: str) -> ToolOutput:
     """
     if '"fio version"' not in text:
         raise Unreadable("this is fio's normal output; run fio with --output-format=json")
-    output = _last_output([decoded_object(each, _Output) for each in json_objects(text) if '"fio version"' in each])
+    output = _last_output([decoded_object(json, _Output) for json in json_objects(text) if '"fio version"' in json])
     version = re.match(r"fio-(\d+)\.", output.version)
     if version is None or int(version[1]) < 3:
         raise Unreadable(f"{output.version or 'this version'} is not read; use fio 3.0 or newer")
@@ -264,7 +264,7 @@ class _Work:
         mixed = [job.mixed for job in self.entries if job.mixed]
         if mixed and not any(side.total_ios for side in (*sides["read"], *sides["write"])):
             sides["mixed"] = mixed
-        return {name: own for name, own in sides.items() if any(side.total_ios for side in own)}
+        return {name: entries for name, entries in sides.items() if any(side.total_ios for side in entries)}
 
     @property
     def runtime_ratio(self) -> float | None:

@@ -97,19 +97,19 @@ def read(text: str) -> ToolOutput:
             raise Unreadable(f"{option} {effect}, which mpi_pingpong does not do")
     values: list[Imported] = []
     skipped: list[str] = []
-    others: list[str] = []
+    other_names: list[str] = []
     for name, first_line, lines in _benchmarks(text):
         if name != "PingPong":
-            others.append(name)
+            other_names.append(name)
             continue
         try:
-            found, reasons = _values_of(lines, first_line)
+            values_read, reasons = _values_of(lines, first_line)
         except Unreadable as error:
-            found, reasons = [], [f"line {first_line}: PingPong {error}"]
-        values += found
+            values_read, reasons = [], [f"line {first_line}: PingPong {error}"]
+        values += values_read
         skipped += reasons
-    if others:
-        skipped.append(f"{', '.join(dict.fromkeys(others))}: nameplate measures the same only for PingPong")
+    if other_names:
+        skipped.append(f"{', '.join(dict.fromkeys(other_names))}: nameplate measures the same only for PingPong")
     versions = _VERSION.findall(text)
     return tool_output(versions[0] if versions else "", values, "table of PingPong", skipped)
 

@@ -189,7 +189,7 @@ def _output(text: str) -> _Output:
 
     Raises Unreadable if there are several tests, or the only one does not end.
     """
-    outputs = [decoded_object(each, _Output) for each in json_objects(text)]
+    outputs = [decoded_object(json, _Output) for json in json_objects(text)]
     tests = [
         output
         for output in outputs

@@ -115,10 +115,10 @@ def read(text: str) -> ToolOutput:
     skipped: list[str] = []
     for (index, title), end in zip(titles, ends, strict=False):
         try:
-            found, reasons = _values_of_test(title, lines[index:end], index + 1)
+            values_read, reasons = _values_of_test(title, lines[index:end], index + 1)
         except Unreadable as error:
-            found, reasons = [], [f"{title[0].strip('# ')} (line {index + 1}): {error}"]
-        values += found
+            values_read, reasons = [], [f"{title[0].strip('# ')} (line {index + 1}): {error}"]
+        values += values_read
         skipped += reasons
     version = titles[0][1][3] if titles else ""
     return tool_output(version, values, "sizes", skipped)
