@@ -16,6 +16,7 @@ else:
 
 # Far more than the parts of any key.
 _MAX_DOTS = 200
+_LONG_NUMBER = re.compile(r"[\d_]{4000,}")
 _QUOTED = re.compile(r'"(?:\\.|[^"\\])*"|\'[^\']*\'')
 
 
@@ -33,5 +34,9 @@ def parse_toml(path: Path, text: str) -> dict[str, Any]:
         return tomllib.loads(text)
     except RecursionError:
         raise FileError(f"{path}: lists or tables are nested too deeply") from None
-    except ValueError as error:
+    except tomllib.TOMLDecodeError as error:
         raise FileError(f"{path}: {error}") from None
+    except ValueError:  # Python converts no longer numbers
+        lines = enumerate(text.splitlines(), start=1)
+        place = next((f"line {number}" for number, line in lines if _LONG_NUMBER.search(line)), "a line")
+        raise FileError(f"{path}: {place} has a number of thousands of digits; shorten it") from None
