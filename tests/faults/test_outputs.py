@@ -225,6 +225,8 @@ def formatted(content: bytes, **options: object) -> bytes:
         partial(formatted, sort_keys=True, separators=(",", ":")),
         lambda content: b"\xef\xbb\xbf" + content,
         lambda content: b"\n \n" + content,
+        lambda content: b" " * (2 << 20) + content,
+        lambda content: content.replace(b'"type"', b'"\\u0074ype"'),
         lambda content: b"\0" * 4096 + content[4096:],
         lambda content: content.partition(b"\n")[2],
         lambda content: content[: content.index(b"\n") + 9],

@@ -14,6 +14,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
+import msgspec
+
 from nameplate.errors import FileError
 from nameplate.records.inputs import open_input
 
@@ -22,7 +24,9 @@ _MAX_BYTES = 64 << 20
 # Far more than the first lines of a run file have.
 _HEAD_BYTES = 1 << 20
 # A record anywhere, since a run file may have been formatted, sorted, damaged or cut off by other tools.
-_RECORD = re.compile(rb'"type"\s*:\s*"(?:run|reference|header|sample|outcome|end|stop|figures)"')
+_RECORD_TYPES = ("run", "reference", "header", "sample", "outcome", "end", "stop", "figures")
+_RECORD = re.compile(rb'"type"\s*:\s*"(?:%b)"' % "|".join(_RECORD_TYPES).encode())
+_SPACE = b"\xef\xbb\xbf \t\r\n"
 _MARK = re.compile(rb"[^\n]*written by nameplate, checksum ([0-9a-f]{8})[^\n]*\n\Z")
 _MARK_BYTES = 80
 _PNG_BEGIN, _PNG_END = b"\x89PNG\r\n\x1a\n", b"\0\0\0\0IEND\xaeB`\x82"
@@ -96,9 +100,20 @@ def why_content_kept(file: BinaryIO, force: bool) -> str:
     content = file.read(_MAX_BYTES + 1)
     if not content or _is_written_again(content):
         return ""
-    if _RECORD.search(content, 0, _HEAD_BYTES):
+    if _has_record(content):
         return "is a run file, which is not overwritten: name another file"
     return "" if force else "exists, and nameplate cannot write it again: name another file, or replace it with --force"
+
+
+def _has_record(content: bytes) -> bool:
+    """Return whether there is a record of a run file, also if another tool wrote its first line in another form."""
+    if _RECORD.search(content):
+        return True
+    try:
+        first = msgspec.json.decode(content.lstrip(_SPACE).partition(b"\n")[0])
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return False
+    return isinstance(first, dict) and first.get("type") in _RECORD_TYPES
 
 
 def _is_written_again(content: bytes) -> bool:
