@@ -6,16 +6,15 @@ import codecs
 import hashlib
 import statistics
 from collections.abc import Sequence
-from contextlib import suppress
 from datetime import datetime, timezone
 from pathlib import Path
 
-from nameplate.control_characters import clean_json, clean_text
+from nameplate.control_characters import clean_text
 from nameplate.errors import FileError, ReadError, Unreadable
 from nameplate.planning.sweep import experiment_id
 from nameplate.probes import probe_of
 from nameplate.records.inputs import files_in, is_folder, modified_s, read_input
-from nameplate.records.plan_record import Experiment, Limits, Plan
+from nameplate.records.plan_record import Experiment, Limits, Plan, Value
 from nameplate.records.result import ImportedFile, Rated, Report, Result, Series, Summary
 from nameplate.records.run_record import SCHEMA, Run
 from nameplate.statistics.stats import median, median_interval
@@ -55,12 +54,14 @@ def read_imported(path: Path) -> Report:
         value.restriction for values in rounds.values() for value in values if value.restriction
     )
     skipped = [f"not read: {record.name}: {reason}" for record, output in outputs for reason in output.skipped]
+    is_mixed = any(value.possible != values[0].possible for values in rounds.values() for value in values)
     return _report(
         records=[record for record, _ in outputs],
         started=datetime.fromtimestamp(min(map(modified_s, files)), timezone.utc),
         results=[_result(values) for values in rounds.values()],
         notes=[
-            *(f"{restriction}, so the value is not what the machine delivers" for restriction in restrictions),
+            *(f"{restriction}: the value does not show what the machine can do" for restriction in restrictions),
+            *(["results are of files with different settings or devices"] if is_mixed else []),
             *shortened(skipped),
             *shortened([f"not read: {problem}" for problem in problems]),
         ],
@@ -72,9 +73,14 @@ def _read_all(files: Sequence[Path]) -> tuple[list[tuple[ImportedFile, ToolOutpu
     """Return what was read from the files, and why others were not. Raises the first problem if nothing was read."""
     outputs: list[tuple[ImportedFile, ToolOutput]] = []
     problems: list[FileError] = []
+    names: dict[str, str] = {}
     for file in files:
         try:
-            outputs.append(_read(file))
+            record, output = _read(file)
+            if record.sha256 in names:
+                raise FileError(f"{file} is the same output as {names[record.sha256]}, and no further round")
+            names[record.sha256] = file.name
+            outputs.append((record, output))
         except ReadError:
             raise
         except FileError as error:
@@ -105,17 +111,13 @@ def _read(path: Path) -> tuple[ImportedFile, ToolOutput]:
 
 
 def _clean(content: bytes) -> str:
-    """Return a tool's output without control characters, including control characters that JSON writes as escapes.
+    """Return a tool's output as text without control characters.
 
     It is UTF-8, or what its byte order mark says: PowerShell's ``>`` writes UTF-16.
     """
     if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         content = content.decode("utf-16", errors="replace").encode()
-    content = content.removeprefix(codecs.BOM_UTF8)
-    # For text that is not JSON, or is damaged, the tool's own reader has the better message.
-    with suppress(ValueError, RecursionError):
-        content = clean_json(content)
-    return clean_text(content.decode(errors="replace"))
+    return clean_text(content.removeprefix(codecs.BOM_UTF8).decode(errors="replace"))
 
 
 def _report(
@@ -152,6 +154,15 @@ def _result(values: Sequence[Imported]) -> Result:
         id=experiment_id(first.probe, summary.params), summary=summary, better=metric.better,
         rated=Rated(None, "imported"), efficiency_ci=None, series=Series([], [], [], []), round_values=rounds,
         utilisation=0.0, oversubscribed=False, facts={}, kind="imported",
-        possible={name: list(choices) for name, choices in first.possible.items()}, restriction=restriction,
+        possible=_possible_in_all(values), restriction=restriction,
         remarks=[restriction] if restriction else [],
     )  # fmt: skip
+
+
+def _possible_in_all(values: Sequence[Imported]) -> dict[str, list[Value]]:
+    """Return the values that parameters may have had in any of the rounds, for those that each round restricts."""
+    names = set.intersection(*(set(value.possible) for value in values))
+    return {
+        name: list(dict.fromkeys(choice for value in values for choice in value.possible[name]))
+        for name in sorted(names)
+    }

@@ -14,6 +14,7 @@ from typing import TypeAlias, TypeVar
 
 import msgspec
 
+from nameplate.control_characters import clean_json
 from nameplate.errors import Unreadable
 from nameplate.records.plan_record import Value
 
@@ -188,7 +189,8 @@ def json_objects(text: str) -> list[str]:
         except (ValueError, RecursionError):
             failed, position = failed + 1, match.end()
             continue
-        objects.append(text[match.end() - 1 : end])
+        # Escapes of control characters would become such characters when they are decoded.
+        objects.append(clean_json(text[match.end() - 1 : end].encode()).decode())
         position = end
     if not objects:
         raise Unreadable("no complete JSON object: the output is cut off, or not in the form of JSON")

@@ -327,7 +327,7 @@ class Bench:
 
 
 def _check_served(experiment: ResolvedExperiment, samples: Sequence[Sample]) -> None:
-    """Raise CoreError if reads were to be served by the page cache, and were not, or if that is not known."""
+    """Check that the page cache served reads that it was to serve. Raises CoreError if not, or if that is not known."""
     if experiment.params.get("cache") != "warm" or experiment.params["op"] != "read":
         return
     served = served_by(experiment, samples)

@@ -6,9 +6,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from nameplate.errors import Unreadable
 from nameplate.tools.output import MAX_DIGITS
 
 _NUMBER = r"[-+]?(?:\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|nan|inf)"
+
+_BEGINS_AS_ROW = re.compile(rf"\s*\d+\s+{_NUMBER}", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -24,9 +27,17 @@ def without_prefix(text: str, heading: str) -> str:
 
     The prefix, such as ``[1,0]<stdout>:`` or ``0: ``, is what precedes the regular expression ``heading`` in its first
     line. Lines with other prefixes remain as they are. Without the heading, the text is returned unchanged.
+
+    Raises:
+        Unreadable: rows of a table have other prefixes.
     """
     match = re.search(rf"^(\S{{0,40}} ?)(?={heading})", text, re.MULTILINE)
-    return re.sub(rf"^{re.escape(match[1])}", "", text, flags=re.MULTILINE) if match and match[1] else text
+    if match is None or not match[1]:
+        return text
+    stripped = re.sub(rf"^{re.escape(match[1])}", "", text, flags=re.MULTILINE)
+    if re.search(r"^\S{1,40} ?\d+ {2,}\d+\.\d+\s*$", stripped, re.MULTILINE):
+        raise Unreadable("rows have different prefixes, such as the time of each line: remove them")
+    return stripped
 
 
 def table_rows(lines: Sequence[str], first_line: int, n_columns: int) -> tuple[list[TextRow], list[int]]:
@@ -34,7 +45,8 @@ def table_rows(lines: Sequence[str], first_line: int, n_columns: int) -> tuple[l
 
     A row consists of a whole number and ``n_columns`` - 1 further cells, of which the first is a number. The whole
     numbers ascend, and if the first row is aligned by spaces, all rows end at the same column. Any other line ends the
-    table, unless a row follows that is aligned and ascends: then other output came in between. ``first_line`` is the
+    table, unless a row follows that is aligned and ascends: then other output came in between. Lines that begin as rows
+    do, and end otherwise, may be rows with other output in them. ``first_line`` is the
     number of the first line in the whole output, from 1.
     """
     further_cells = r"\s+(\S+)" * (n_columns - 2)
@@ -45,6 +57,8 @@ def table_rows(lines: Sequence[str], first_line: int, n_columns: int) -> tuple[l
     for number, line in enumerate(lines, start=first_line):
         match = form.fullmatch(line)
         if match is None:
+            if rows and _BEGINS_AS_ROW.match(line):
+                doubtful.append(number)
             has_ended = bool(rows)
             continue
         is_aligned = len(line.rstrip()) == width if width else not rows and "  " in line.strip()

@@ -91,14 +91,23 @@ def test_the_number_of_processes_is_told_or_left_out(tmp_path: Path) -> None:
         return {result.summary.params.get("threads") for result in of_jobs(tmp_path, *changes).results}
 
     runtime = json.loads((GOLDEN / "fio-3.33.json").read_text())["jobs"][0]["read"]["runtime"]
-    assert threads({"job_runtime": 4 * runtime}) == {None}
     assert threads({"job_runtime": 0}) == {None}
+    assert threads({"job_runtime": runtime}) == {1}
+    for ratio, expected in ((4, None), (1, 1)):
+        made = of_jobs(tmp_path, {"job_runtime": ratio * runtime}, **{"fio version": "fio-3.3"})
+        assert {result.summary.params.get("threads") for result in made.results} == {expected}
+    with pytest.raises(FileError, match=r"group_reporting added up other jobs: 4\.0 processes ran, not 1"):
+        threads({"job_runtime": 4 * runtime})
+    with pytest.raises(FileError, match=r"group_reporting added up other jobs: 9\.0 processes ran, not 8"):
+        threads({"job_runtime": 9 * runtime, "job options": {"numjobs": "8", "ramp_time": "1"}})
+    with pytest.raises(FileError, match="its name and its options are of two jobs"):
+        threads({"job_runtime": 0, "job options": {"name": "other"}})
     assert threads({"job_runtime": 4 * runtime, "job options": {"numjobs": "4"}}) == {4}
     assert threads({"job_runtime": 0, "job options": {"numjobs": "4"}}) == {4}
     assert threads({}, {}, {}) == {3}
     with pytest.raises(FileError, match="the output has 2 of its 4 processes"):
         threads({"job options": {"numjobs": "4"}}, {"job options": {"numjobs": "4"}})
-    with pytest.raises(FileError, match=r"group_reporting added up other jobs: its 2 processes ran 6.0 times as long"):
+    with pytest.raises(FileError, match=r"added up other jobs: 6\.0 processes ran, not 2"):
         threads({"job_runtime": 6 * runtime, "job options": {"numjobs": "2", "group_reporting": ""}})
 
 
@@ -187,7 +196,7 @@ def test_a_rate_that_was_asked_for_is_marked(tmp_path: Path) -> None:
     made = read_imported(edited(tmp_path, "r.json", options={"rate_iops": "100"}))
     assert {result.restriction for result in made.results} == {"rate_iops=100 limited it"}
     assert [result.summary.metric for result in made.results] == ["bandwidth", "iops"]
-    assert "rate_iops=100 limited it, so the value is not what the machine delivers" in made.notes
+    assert "rate_iops=100 limited it: the value does not show what the machine can do" in made.notes
 
 
 def test_mixed_jobs_of_fio() -> None:
@@ -245,6 +254,25 @@ def test_other_text_around_the_object_is_ignored(tmp_path: Path) -> None:
         read_imported(tmp_path / "t.json")
 
 
+def test_a_job_that_cannot_be_decoded_ran_beside_others(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="jobs versus, number 2: they ran at the same time"):
+        of_jobs(tmp_path, {}, {"jobname": "b", "read": {"bw_bytes": "fast"}})
+
+
+def test_several_files_of_a_fio_job_are_other_work(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="filename=/dev/sda:/dev/sdb: it read or wrote several files or devices"):
+        read_imported(edited(tmp_path, "o.json", options={"filename": "/dev/sda:/dev/sdb"}))
+    assert read_imported(edited(tmp_path, "o.json", options={"filename": r"C\:\data"})).results
+
+
+def test_escaped_control_characters_do_not_reach_a_report(tmp_path: Path) -> None:
+    text = (GOLDEN / "fio-3.33.json").read_text().replace('"jobname" : "versus"', r'"jobname" : "v\u001b[31m"')
+    (tmp_path / "e.json").write_text(text.replace('"error" : 0', '"error" : 5') + "\nfio: end\n")
+    with pytest.raises(FileError) as caught:
+        read_imported(tmp_path / "e.json")
+    assert "\x1b" not in str(caught.value)
+
+
 def test_a_job_that_cannot_be_decoded_does_not_discard_others(tmp_path: Path) -> None:
     broken = {"jobname": "b", "groupid": 1, "read": {"bw_bytes": "fast"}}
     made = of_jobs(tmp_path, {}, broken)
@@ -254,7 +282,7 @@ def test_a_job_that_cannot_be_decoded_does_not_discard_others(tmp_path: Path) ->
 
 def test_a_file_that_cannot_be_read_does_not_discard_the_others_of_its_folder(tmp_path: Path) -> None:
     for number in range(6):
-        shutil.copy(GOLDEN / "fio-3.33.json", tmp_path / f"{number}.json")
+        edited(tmp_path, f"{number}.json", eta=number)
     edited(tmp_path, "6.json", error=5)
     (tmp_path / "job.fio").write_text("[job]\nrw=read\n")
     made = read_imported(tmp_path)
@@ -307,6 +335,37 @@ def test_iperf3_without_the_received_sum_leaves_out_lost_datagrams(tmp_path: Pat
         document["end"]["sum"] |= {"bits_per_second": 8e9, "lost_packets": lost, "packets": 100}
         (tmp_path / "u.json").write_text(json.dumps(document))
         assert next(iter(values_of(read_imported(tmp_path / "u.json")).values())) == pytest.approx(1e9 * share)
+
+
+@pytest.mark.parametrize(
+    ("version", "place", "rate", "restriction"),
+    [
+        ("3.22", "test", 1_000_000, ""), ("3.9", "start", 1_000_000, ""), ("3.9", "", None, ""),
+        ("3.1.3", "", None, "--bitrate (by default 1 Mbit/s), which this version does not print, may have limited it"),
+    ],
+)  # fmt: skip
+def test_each_version_of_iperf3_prints_the_rate_of_udp_elsewhere(
+    tmp_path: Path, version: str, place: str, rate: int | None, restriction: str
+) -> None:
+    text = (GOLDEN / "iperf3-udp-3.12.json").read_text().replace("iperf 3.12", f"iperf {version}")
+    document = json.loads(text)
+    start = document["start"]
+    for settings in (start, start["test_start"]):
+        settings.pop("target_bitrate", None)
+    if place:
+        (start if place == "start" else start["test_start"])["target_bitrate"] = rate
+    (tmp_path / "u.json").write_text(json.dumps(document))
+    (made,) = read_imported(tmp_path / "u.json").results
+    assert made.summary.params.get("rate") == rate
+    assert made.restriction == restriction
+
+
+def test_iperf3_with_a_file_measures_a_disk_as_well(tmp_path: Path) -> None:
+    document = json.loads((GOLDEN / "iperf3-tcp-3.12.json").read_text())
+    document["end"]["streams"][0]["diskfile"] = {"sent": 1, "size": 2, "percent": 50, "filename": "/data"}
+    (tmp_path / "f.json").write_text(json.dumps(document))
+    with pytest.raises(FileError, match="--file: a disk was read or written as well"):
+        read_imported(tmp_path / "f.json")
 
 
 def test_iperf3_that_was_limited_to_a_rate_is_marked(tmp_path: Path) -> None:
@@ -449,6 +508,56 @@ def test_a_size_that_imb_gave_up_is_named(tmp_path: Path) -> None:
     assert notes[0].endswith(": 16777216 B: out-of-mem")
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        (
+            "# MPI_Datatype                   :   MPI_BYTE",
+            "# MPI_Datatype                   :   MPI_FLOAT",
+            "it sends MPI_FLOAT",
+        ),
+        ("# IMB-MPI1 ", "# ./imb.x \n# -off_cache 32,64 ", "-off_cache sends data that is not in the cache"),
+        ("# IMB-MPI1 ", "# IMB-MPI1 -contig_type resize_vec ", "-contig_type sends data that is not contiguous"),
+        ("MPI-1 part", "MPI-1 part (GPU)", "sends from the memory of a GPU"),
+    ],
+)
+def test_imb_with_other_messages_is_rejected(tmp_path: Path, old: str, new: str, words: str) -> None:
+    text = (GOLDEN / "imb-pingpong-2021.11.txt").read_text()
+    assert re.search(re.escape(old), text)
+    with pytest.raises(FileError, match=re.escape(words)):
+        notes_of(tmp_path, text.replace(old, new))
+
+
+def test_rows_with_other_output_in_them_are_named(tmp_path: Path) -> None:
+    rows = osu_row(1, "1.70") + "8                       1.26srun: warning\n" + osu_row(16, "1.80")
+    notes, made = notes_of(tmp_path, LATENCY.format("MPI_CHAR") + rows)
+    assert [r.summary.params["size"] for r in made.results] == [1, 16]
+    assert notes == ["not read: o.txt: line 6 looks like a row of a table that ended above it: not read"]
+    stamped = "".join(
+        f"10:00:0{number} {line}\n" for number, line in enumerate((LATENCY.format("MPI_CHAR") + rows).splitlines())
+    )
+    with pytest.raises(FileError, match="rows have different prefixes, such as the time of each line: remove them"):
+        notes_of(tmp_path, stamped)
+
+
+def test_a_type_of_data_that_is_named_far_above_the_table(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="messages of MPI_INT"):
+        notes_of(tmp_path, LATENCY.format("MPI_INT").replace("# Size", "\n# Size") + osu_row(8, "1.72"))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("uses 8 bytes", "uses 16 bytes", "its elements have 16 bytes"),
+        ("0.019513     0.019418     0.019651", "0.000005     0.000005     0.000006", "the times have too few digits"),
+    ],
+)
+def test_stream_that_cannot_be_compared_is_rejected(tmp_path: Path, old: str, new: str, words: str) -> None:
+    (tmp_path / "s.txt").write_text((GOLDEN / "stream-5.10.txt").read_text().replace(old, new))
+    with pytest.raises(FileError, match=words):
+        read_imported(tmp_path / "s.txt")
+
+
 def test_imb_with_defects(tmp_path: Path) -> None:
     text = (GOLDEN / "imb-pingpong-2021.11.txt").read_text().replace("Mbytes/sec\n", "Mbytes/sec      defects\n")
     text = re.sub(r"^( +\d+ +\d+ +[\d.]+ +[\d.]+)$", r"\1         0.00", text, flags=re.MULTILINE)
@@ -460,10 +569,13 @@ def test_imb_with_defects(tmp_path: Path) -> None:
 
 
 def test_a_folder_is_read_as_repeats(tmp_path: Path) -> None:
+    text = (GOLDEN / "osu_latency-7.5.txt").read_text()
     for number in range(6):
-        shutil.copy(GOLDEN / "osu_latency-7.5.txt", tmp_path / f"{number}.txt")
+        (tmp_path / f"{number}.txt").write_text(f"{text}job {number}\n")
+    shutil.copy(tmp_path / "0.txt", tmp_path / "copy.txt")
     made = read_imported(tmp_path)
     assert {(r.summary.rounds, len(r.round_values), r.summary.ci is not None) for r in made.results} == {(6, 6, True)}
+    assert any("copy.txt is the same output as 0.txt, and no further round" in note for note in made.notes)
     shutil.copy(GOLDEN / "fio-3.33.json", tmp_path)
     with pytest.raises(FileError, match="contains outputs of fio and osu; a folder must have outputs of one tool"):
         read_imported(tmp_path)
@@ -493,7 +605,7 @@ def fio_rounds(path: Path, **options: str) -> Report:
     """Return six rounds of the recorded fio job with changed options."""
     path.mkdir()
     for number in range(6):
-        edited(path, f"{number}.json", options=options)
+        edited(path, f"{number}.json", options=options, eta=number)
     return read_imported(path)
 
 

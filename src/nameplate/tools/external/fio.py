@@ -78,6 +78,10 @@ class _Job(msgspec.Struct):
     options: dict[str, str] = msgspec.field(default_factory=dict, name="job options")
 
 
+class _Group(msgspec.Struct):
+    groupid: int = 0
+
+
 class _Output(msgspec.Struct):
     version: str = msgspec.field(default="", name="fio version")
     timestamp: Count = 0
@@ -169,6 +173,8 @@ _MIX_WITHIN = 0.05
 _TIMESTAMP_MS = 1500
 # A job's threads run as long as the job, and some end earlier: their times add up to at most this many times that.
 _RUNTIME_WITHIN = 1.2
+# The first version that prints numjobs of a global section.
+_PRINTS_NUMJOBS = (3, 4)
 
 
 def recognises(text: str) -> bool:
@@ -197,16 +203,18 @@ def read(text: str) -> ToolOutput:
     if '"fio version"' not in text:
         raise Unreadable("this is fio's normal output; run fio with --output-format=json")
     output = _last_output([decoded_object(json, _Output) for json in json_objects(text) if '"fio version"' in json])
-    version = re.match(r"fio-(\d+)\.", output.version)
+    version = re.match(r"fio-(\d{1,3})\.(\d{1,3})", output.version)
     if version is None or int(version[1]) < 3:
         raise Unreadable(f"{output.version or 'this version'} is not read; use fio 3.0 or newer")
     if output.client_stats is not None:
         raise Unreadable("the output of fio --client, which adds up machines, is not read; run fio on one machine")
     values: list[Imported] = []
     skipped: list[str] = []
-    for batch in _batches(output, skipped):
+    for batch in _batches(output, (int(version[1]), int(version[2])), skipped):
         if len(batch) > 1:
             skipped.append(f"jobs {', '.join(work.name for work in batch)}: they ran at the same time; use --stonewall")
+            continue
+        if not batch[0].entries:
             continue
         try:
             values += _values_of(batch[0])
@@ -249,6 +257,7 @@ class _Work:
 
     name: str
     groupid: int
+    version: tuple[int, int]
     options: Mapping[str, str]
     entries: list[_Job] = field(default_factory=list)
 
@@ -270,12 +279,11 @@ class _Work:
     def runtime_ratio(self) -> float | None:
         """Return the sum of the processes' times as a multiple of the job's; None if the output does not tell it."""
         runtime = max((side.runtime for sides in self.sides.values() for side in sides), default=0)
-        has_pause = any(name in self.options for name in ("ramp_time", "startdelay", "ramp_size"))
         total = sum(job.job_runtime for job in self.entries)
-        return total / runtime if runtime and total and not has_pause else None
+        return total / runtime if runtime and total else None
 
 
-def _batches(output: _Output, skipped: list[str]) -> Iterator[list[_Work]]:
+def _batches(output: _Output, version: tuple[int, int], skipped: list[str]) -> Iterator[list[_Work]]:
     """Yield the jobs that ran at the same time, batch after batch; entries that cannot be decoded are skipped."""
     works: dict[tuple[int, str, tuple[tuple[str, str], ...]], _Work] = {}
     for number, raw in enumerate(output.jobs, start=1):
@@ -283,6 +291,9 @@ def _batches(output: _Output, skipped: list[str]) -> Iterator[list[_Work]]:
             job = decoded_object(raw, _Job)
         except Unreadable as error:
             skipped.append(f"job number {number}: {error}")
+            # It may have run beside others.
+            groupid = decoded_object(raw, _Group).groupid
+            works[groupid, str(number), ()] = _Work(f"number {number}", groupid, version, {})
             continue
         options: dict[str, str] = {}
         for name, text in (*output.globals.items(), *job.options.items()):
@@ -290,10 +301,12 @@ def _batches(output: _Output, skipped: list[str]) -> Iterator[list[_Work]]:
             options.pop(SYNONYMS.get(name, name), None)
             options[SYNONYMS.get(name, name)] = text
         key = job.groupid, job.jobname, tuple(sorted(options.items()))
-        works.setdefault(key, _Work(job.jobname, job.groupid, options)).entries.append(job)
+        works.setdefault(key, _Work(job.jobname, job.groupid, version, options)).entries.append(job)
     batch: list[_Work] = []
     for work in works.values():
-        is_beside = "new_group" in work.options and not work.options.keys() & {"stonewall", "wait_for_previous"}
+        is_beside = _is_on(work.options, "new_group") and not (
+            _is_on(work.options, "stonewall") or _is_on(work.options, "wait_for_previous")
+        )
         if batch and work.groupid != batch[-1].groupid and not is_beside:
             yield batch
             batch = []
@@ -304,14 +317,7 @@ def _batches(output: _Output, skipped: list[str]) -> Iterator[list[_Work]]:
 
 def _values_of(work: _Work) -> list[Imported]:
     """Return the values of a job. Raises Unreadable if its work is not that of disk_block, or it failed."""
-    if error := next((job.error or job.total_err for job in work.entries if job.error or job.total_err), 0):
-        raise Unreadable(f"failed with error {error}")
-    if not work.sides:
-        raise Unreadable("transferred no bytes")
-    if not work.options:
-        raise Unreadable("the output does not have its options")
-    if option := changing_option(work.options):
-        raise Unreadable(f"{option} changes the work in a way that disk_block does not have")
+    _check_work(work)
     op = _operation(work)
     sync, is_sync_in_latency = _sync(work.options) if op != "read" else ("", True)
     direct = _is_direct(work.options)
@@ -325,11 +331,14 @@ def _values_of(work: _Work) -> list[Imported]:
         **({"cache": "direct"} if direct else {}),
         **({"sync": sync} if sync else {}),
     }
-    possible: dict[str, tuple[Value, ...]] = {"file" if _is_device(work.options) else "read_device": (), "rate": ()}
+    filename = work.options.get("filename", "")
+    possible: dict[str, tuple[Value, ...]] = {"read_device": (), "rate": ()}
+    if _is_device(filename):
+        possible |= {"file": (), "read_device": (filename,)}
     if not direct:
         possible["cache"] = ("warm", "cold", "as-is")
     sides = [side for sides in work.sides.values() for side in sides if side.total_ios]
-    limits = [f"{name}={work.options[name]}" for name in RATE_LIMITS if work.options.get(name, "0") != "0"]
+    limits = [f"{name}={work.options[name]}" for name in RATE_LIMITS if _is_on(work.options, name)]
     restriction = f"{' and '.join(limits)} limited it" if limits else ""
     values = {"bandwidth": sum(map(_bandwidth_of, sides)), "iops": sum(side.iops for side in sides)}
     if is_sync_in_latency and not restriction and all(side.lat_ns.mean > 0 for side in sides):
@@ -338,6 +347,21 @@ def _values_of(work: _Work) -> list[Imported]:
     return [
         Imported("disk_block", params, name, positive(value), possible, restriction) for name, value in values.items()
     ]
+
+
+def _check_work(work: _Work) -> None:
+    """Check that a job did what disk_block does, and ended well. Raises Unreadable if not."""
+    if error := next((job.error or job.total_err for job in work.entries if job.error or job.total_err), 0):
+        raise Unreadable(f"failed with error {error}")
+    if not work.sides:
+        raise Unreadable("transferred no bytes")
+    if not work.options:
+        raise Unreadable("the output does not have its options")
+    filename = work.options.get("filename", "")
+    if re.search(r"(?<!\\):", filename):
+        raise Unreadable(f"filename={filename:.80}: it read or wrote several files or devices")
+    if option := changing_option(work.options):
+        raise Unreadable(f"{option} changes the work in a way that disk_block does not have")
 
 
 def _bandwidth_of(side: _Side) -> float:
@@ -382,22 +406,22 @@ def _percent_of_reads(options: Mapping[str, str]) -> int:
 def _threads(work: _Work) -> int | None:
     """Return the number of the job's processes, None if the output does not tell it.
 
-    Versions of fio differ in whether they print ``numjobs`` of a global section. Without it, the times of the processes
-    tell whether there was one. Raises Unreadable if entries of processes are missing, or jobs were added up.
+    Versions before 3.4 do not print ``numjobs`` of a global section. Without it, the times of the processes tell
+    whether there was one. Raises Unreadable if entries of processes are missing, or jobs were added up.
     """
     ratio, count = work.runtime_ratio, len(work.entries)
-    if "numjobs" not in work.options:
-        if count > 1:
-            return count
+    if ratio is None and work.options.get("name", work.name) != work.name:
+        raise Unreadable("group_reporting may have added up other jobs: its name and its options are of two jobs")
+    if "numjobs" not in work.options and count == 1 and work.version < _PRINTS_NUMJOBS:
         return 1 if ratio is not None and ratio <= _RUNTIME_WITHIN else None
-    threads = whole(work.options["numjobs"], "numjobs")
+    if "numjobs" not in work.options and ratio is None:
+        return count if count > 1 else None
+    threads = whole(work.options["numjobs"], "numjobs") if "numjobs" in work.options else count
     # A single entry is that of all processes, also where group_reporting of a global section is not printed.
     if count not in (1, threads):
         raise Unreadable(f"the output has {count} of its {threads} processes")
-    if ratio is not None and ratio > threads * _RUNTIME_WITHIN:
-        raise Unreadable(
-            f"group_reporting added up other jobs: its {threads} processes ran {ratio:.1f} times as long as the job"
-        )
+    if ratio is not None and ratio > min(threads * _RUNTIME_WITHIN, threads + 0.5):
+        raise Unreadable(f"group_reporting added up other jobs: {ratio:.1f} processes ran, not {threads}")
     return threads
 
 
@@ -426,7 +450,7 @@ def _block(work: _Work, threads: int | None) -> int:
 
 def _bytes(text: str, base: int) -> int:
     """Return a size of fio in bytes, in which k, kb and ki are ``base``, and kib is the other one of 1000 and 1024."""
-    match = re.fullmatch(r"(\d+|0x[0-9a-f]+)(?:([kmgtp])(i?b?))?", text.lower())
+    match = re.fullmatch(r"(\d+|0x[0-9a-f]+)(?:([kmgtp])(i?b?)|b)?", text.lower())
     if match is None:
         raise Unreadable(f"bs={text:.40}: not a size")
     number = int(match[1], 16) if match[1].startswith("0x") else whole(match[1], "bs")
@@ -443,21 +467,28 @@ def _library_and_depth(options: Mapping[str, str]) -> dict[str, Value]:
     if engine not in LIBRARIES and engine not in OTHER_ENGINES:
         raise Unreadable(f"ioengine={engine}: not an engine that moves the blocks of a file or a device")
     depth = whole(options.get("iodepth", "1"), "iodepth")
+    # fio on Windows has another default, and names its files so.
+    if "ioengine" not in options and re.match(r"[A-Za-z]\\?:|\\\\", options.get("filename", "")):
+        return {"depth": depth}
     return {"library": LIBRARIES.get(engine, engine), "depth": 1 if engine in WAITING_ENGINES else depth}
 
 
 def _is_direct(options: Mapping[str, str]) -> bool:
     """Return whether the job bypasses the page cache; of ``direct`` and ``buffered`` the latter counts."""
     is_direct = False
-    for name, text in options.items():
+    for name in options:
         if name in ("direct", "buffered"):
-            is_direct = (text == "0") == (name == "buffered")
+            is_direct = _is_on(options, name) == (name == "direct")
     return is_direct
 
 
-def _is_device(options: Mapping[str, str]) -> bool:
-    name = options.get("filename", "")
-    return name.startswith("/dev/") and not name.startswith("/dev/shm/")
+def _is_on(options: Mapping[str, str], name: str) -> bool:
+    """Return whether an option is given and is not a zero, which may be written in several ways."""
+    return re.fullmatch(r"0+|0x0+", options.get(name, "0")) is None
+
+
+def _is_device(filename: str) -> bool:
+    return filename.startswith("/dev/") and not filename.startswith("/dev/shm/")
 
 
 def _sync(options: Mapping[str, str]) -> tuple[str, bool]:
@@ -474,4 +505,4 @@ def _sync(options: Mapping[str, str]) -> tuple[str, bool]:
         return "each", False
     if options.get("sync", "0") not in ("0", "none"):
         return "each", True
-    return ("end", False) if options.get("end_fsync", "0") != "0" else ("none", True)
+    return ("end", False) if _is_on(options, "end_fsync") else ("none", True)

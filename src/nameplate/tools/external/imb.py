@@ -27,7 +27,7 @@ _FAILED = re.compile(r"\s+(\d+) +(out-of-mem|time-out|int-overflow)\b")
 # Options that change the work, and how.
 _CHANGES = {
     "-off_cache": "sends data that is not in the cache",
-    "-data_type": "sends another type of data",
+    "-contig_type": "sends data that is not contiguous, or of another type",
     "-mem_alloc_type": "sends from another kind of memory",
     "-multi": "lets several groups send at once",
 }
@@ -90,11 +90,7 @@ def read(text: str) -> ToolOutput:
         Unreadable: the output has changed, has no sizes, or is only of other benchmarks or of more processes.
     """
     text = without_prefix(text, _VERSION_LINE)
-    if re.search(r"^#.*MPI-1 part \(GPU\)", text, re.MULTILINE):
-        raise Unreadable("MPI-1 part (GPU) sends from the memory of a GPU, which mpi_pingpong does not do")
-    for option, effect in _CHANGES.items():
-        if re.search(rf"^# .*\bIMB-MPI1\b.* {option}\b", text, re.MULTILINE):
-            raise Unreadable(f"{option} {effect}, which mpi_pingpong does not do")
+    _check_work(text)
     values: list[Imported] = []
     skipped: list[str] = []
     other_names: list[str] = []
@@ -112,6 +108,19 @@ def read(text: str) -> ToolOutput:
         skipped.append(f"{', '.join(dict.fromkeys(other_names))}: nameplate measures the same only for PingPong")
     versions = _VERSION.findall(text)
     return tool_output(versions[0] if versions else "", values, "table of PingPong", skipped)
+
+
+def _check_work(text: str) -> None:
+    """Check that the messages are those of mpi_pingpong. Raises Unreadable if not."""
+    if re.search(r"^#.*MPI-1 part \(GPU\)", text, re.MULTILINE):
+        raise Unreadable("MPI-1 part (GPU) sends from the memory of a GPU, which mpi_pingpong does not do")
+    # Versions before 2019 print six words of the command in a line.
+    command = " ".join(re.findall(r"Calling sequence was:(.*?)Minimum message length", text, re.DOTALL))
+    for option, effect in _CHANGES.items():
+        if re.search(rf"\s{option}\b", command):
+            raise Unreadable(f"{option} {effect}, which mpi_pingpong does not do")
+    if others := set(re.findall(r"^# MPI_Datatype\s*:\s*(\w+)", text, re.MULTILINE)) - {"MPI_BYTE", "MPI_CHAR"}:
+        raise Unreadable(f"it sends {', '.join(sorted(others))}; only messages of bytes are read")
 
 
 def _benchmarks(text: str) -> Iterator[tuple[str, int, list[str]]]:

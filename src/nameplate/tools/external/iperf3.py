@@ -38,6 +38,7 @@ class _Start(msgspec.Struct):
     connected: list[msgspec.Raw] = []
     test_start: _Test | None = None
     accepted_connection: Any = None
+    target_bitrate: Count | None = None
     sock_bufsize: Count | None = None
     tcp_mss: Count | None = None
     tcp_mss_default: Count | None = None
@@ -51,7 +52,10 @@ class _Direction(msgspec.Struct):
 
 
 class _Stream(msgspec.Struct):
+    """A stream. ``diskfile`` is there if --file read or wrote one."""
+
     sender: _Direction | None = None
+    diskfile: Any = None
     udp: _Direction | None = None
 
 
@@ -65,6 +69,7 @@ class _End(msgspec.Struct):
     streams: list[_Stream] = []
     sum_received: _Sum | None = None
     sum: _Sum | None = None
+    sender_tcp_congestion: str = ""
     sum_sent_bidir_reverse: Any = None
     sum_received_bidir_reverse: Any = None
     sum_bidir_reverse: Any = None
@@ -73,7 +78,7 @@ class _End(msgspec.Struct):
 class _Output(msgspec.Struct):
     start: _Start = msgspec.field(default_factory=_Start)
     end: _End = msgspec.field(default_factory=_End)
-    error: str = ""
+    error: str | None = None
     event: str = ""
     data: msgspec.Raw = msgspec.Raw(b"{}")
 
@@ -111,6 +116,8 @@ REFERENCE = ReferenceTool(
     works=_works,
 )
 
+# The first minor version that prints the bit/s that was asked for.
+_PRINTS_BITRATE = 7
 _VERSION = re.compile(r'"version"\s*:\s*"iperf (3\S*)"')
 _NORMAL = re.compile(r"^\[ *ID\] +Interval +Transfer +(?:Bitrate|Bandwidth)", re.MULTILINE)
 
@@ -152,20 +159,37 @@ def read(text: str) -> ToolOutput:
     }
     if test.gso or test.gro:
         params |= {"mode": "gso" if test.gso else "plain", "receive": "gro" if test.gro else "plain"}
+    version = _VERSION.findall(text)[0]
+    target = _target_bitrate(output.start, test, version)
     settings = {
-        "rate": test.target_bitrate and test.target_bitrate * test.num_streams,
+        "rate": target and target * test.num_streams,
         "window": output.start.sock_bufsize,
         # Each version prints either the size that was given or the default.
         "mss": output.start.tcp_mss or (None if output.start.tcp_mss_default is None else 0),
     }
     params |= {name: value for name, value in settings.items() if value}
     possible: dict[str, tuple[Value, ...]] = {name: () for name, value in settings.items() if value == 0}
+    if output.end.sender_tcp_congestion:
+        possible["congestion"] = (output.end.sender_tcp_congestion,)
     value = positive(_received_bits(output.end, test.protocol), 1 / 8)
-    is_limited = test.fqrate or output.start.fq_rate or (test.protocol == "TCP" and test.target_bitrate)
-    restriction = "--bitrate or --fq-rate limited it" if is_limited else ""
+    restriction = ""
+    if test.fqrate or output.start.fq_rate or (test.protocol == "TCP" and target):
+        restriction = "--bitrate or --fq-rate limited it"
+    elif test.protocol == "UDP" and target is None:
+        restriction = "--bitrate (by default 1 Mbit/s), which this version does not print, may have limited it"
     imported = Imported("net_stream", params, "bandwidth", value, possible, restriction)
-    version = _VERSION.findall(text)[0]
     return tool_output(version, [imported], "streams")
+
+
+def _target_bitrate(start: _Start, test: _Test, version: str) -> int | None:
+    """Return the bit/s that was asked for of each stream, 0 for as fast as possible, None if it is not known.
+
+    Versions since 3.11 print it for the test, those since 3.7 at the start, and only if it is not 0.
+    """
+    if test.target_bitrate is not None:
+        return test.target_bitrate
+    number = re.match(r"3\.(\d{1,3})", version)
+    return start.target_bitrate or (0 if number and int(number[1]) >= _PRINTS_BITRATE else None)
 
 
 def _readable_test(output: _Output) -> _Test:
@@ -179,6 +203,8 @@ def _readable_test(output: _Output) -> _Test:
         raise Unreadable(f"protocol {test.protocol}: nameplate measures TCP and UDP")
     if _is_bidirectional(output, test):
         raise Unreadable("--bidir: the output has two bandwidths; measure each direction by itself")
+    if any(stream.diskfile is not None for stream in output.end.streams):
+        raise Unreadable("--file: a disk was read or written as well")
     if test.reverse and output.start.accepted_connection is not None:
         raise Unreadable("the server of a reverse test does not know what arrived; use the client's output")
     return test
@@ -240,4 +266,6 @@ def _received_bits(end: _End, protocol: str) -> float:
 def _possible(bits: float | None) -> float:
     if bits is None:
         raise Unreadable("iperf3 wrote a number that is none (such as -nan) for the bandwidth")
+    if bits == 0:
+        raise Unreadable("nothing arrived, or this side of the test does not know what did")
     return bits

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import partial
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from nameplate.errors import Unreadable
 from nameplate.records.plan_record import Value
@@ -139,10 +139,9 @@ def _values_of_test(title: re.Match[str], lines: Sequence[str], first_line: int)
     skipped: list[str] = []
     for begin, end in pairwise([*begins, len(lines)]):
         n_columns = _columns_of_latency(lines[begin], first_line + begin)
-        # Some versions name the type of the data above the heading of the table, others below.
-        datatypes = [match[1] for line in lines[max(0, begin - 1) : end] if (match := _DATATYPE.match(line))]
-        if datatypes and datatypes[0] not in ("MPI_CHAR", "MPI_BYTE"):
-            skipped.append(f"line {first_line + begin}: messages of {datatypes[0]}; only those of MPI_CHAR are read")
+        datatype = _datatype(lines, begin)
+        if datatype not in ("", "MPI_CHAR", "MPI_BYTE"):
+            skipped.append(f"line {first_line + begin}: messages of {datatype}; only those of MPI_CHAR are read")
             continue
         rows, doubtful = table_rows(lines[begin + 1 : end], first_line + begin + 1, n_columns)
         for row in rows:
@@ -152,6 +151,16 @@ def _values_of_test(title: re.Match[str], lines: Sequence[str], first_line: int)
                 skipped.append(f"line {row.line}: {error}")
         skipped += [f"line {line} looks like a row of a table that ended above it: not read" for line in doubtful]
     return values, skipped
+
+
+def _datatype(lines: Sequence[str], heading: int) -> str:
+    """Return the type of the data of the table whose heading is at an index, "" if it is not named.
+
+    Some versions name it in a comment below the heading, others above.
+    """
+    below = takewhile(lambda line: line.startswith("#"), lines[heading + 1 :])
+    names = [match[1] for line in (*lines[:heading], *below) if (match := _DATATYPE.match(line))]
+    return names[-1] if names else ""
 
 
 def _columns_of_latency(heading: str, line: int) -> int:

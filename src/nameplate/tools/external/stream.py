@@ -12,6 +12,7 @@ import re
 from functools import partial
 
 from nameplate.errors import Unreadable
+from nameplate.records.plan_record import Value
 from nameplate.tools.output import Imported, ToolOutput, number, positive, tool_output, whole
 from nameplate.tools.reference_tool import ComparedMetric, ReferenceTool, ToolSetting, ToolWork
 
@@ -70,8 +71,8 @@ def read(text: str) -> ToolOutput:
     """Return the bandwidths of copy, scale, add and triad in B/s, in this order, computed from the average times.
 
     They are of the probe memory_stream with the parameters ``op``, ``threads`` (1 if STREAM was compiled without
-    OpenMP), ``size`` in bytes of one array, and ``precision``: fp64 for elements of 8 bytes, else fp32. Versions 5.9
-    and 5.10 are read.
+    OpenMP), ``size`` in bytes of one array, and ``precision``: fp64 for elements of 8 bytes, fp32 for those of 4.
+    Versions 5.9 and 5.10 are read.
 
     Raises:
         Unreadable: the output has changed, is of several runs, or the solution did not validate.
@@ -82,13 +83,16 @@ def read(text: str) -> ToolOutput:
     if "Solution Validates" not in text:
         raise Unreadable("STREAM did not say that its solution validates")
     element = int(number(text, _BYTES, "line 'This system uses … bytes'"))
+    precision = {4: "fp32", 8: "fp64"}.get(element)
+    if precision is None:
+        raise Unreadable(f"its elements have {element} bytes; memory_stream has those of 4 and 8")
     size = int(number(text, _ELEMENTS, "line 'Array size = …'")) * element
     # Version 5.9 calls the number of threads that OpenMP started the requested one.
     threads = re.findall(r"^Number of Threads (?:counted|requested) = (\d+)\s*$", text, re.MULTILINE)
-    common = {
+    common: dict[str, Value] = {
         "threads": whole(threads[-1], "the number of threads") if threads else 1,
         "size": size,
-        "precision": "fp64" if element == 8 else "fp32",
+        "precision": precision,
     }
     values = [
         Imported(
@@ -106,6 +110,8 @@ def _average_s(op: str, n_bytes: int, text: str) -> float:
     if len(rows) != 1:
         raise Unreadable(f"the output has {f'{len(rows)} lines' if rows else 'no line'} '{name}:' with four numbers")
     rate, average_s, minimum_s, maximum_s = (positive(cell) for cell in rows[0])
+    if 0.5 * 10 ** -_decimals(rows[0][1]) / average_s > _ROUNDING:
+        raise Unreadable(f"{name}: the times have too few digits; use larger arrays")
     if not minimum_s <= average_s <= maximum_s:
         raise Unreadable(f"{name}: the average time is not between the minimum and the maximum")
     if abs(rate * 1e6 * minimum_s / n_bytes - 1) > _ROUNDING + 0.5 * 10 ** -_decimals(rows[0][2]) / minimum_s:
