@@ -80,9 +80,10 @@ def test_unreadable_runs_are_named_next_to_the_others(
     with monkeypatch.context() as patch:
         patch.setattr(os, "open", failing(os.open, errno.EMFILE, "series.jsonl"))
         assert run(["history", str(runs), "bandwidth"]) == 0
-        assert "series.jsonl: Too many open files" in " ".join(capsys.readouterr().out.split())
+        # A long path is broken at the end of a line.
+        assert "series.jsonl:Toomanyopenfiles" in "".join(capsys.readouterr().out.split())
         assert run(["history", str(runs), "no-such-metric"]) == 2
-        assert "series.jsonl: Too many open files" in " ".join(capsys.readouterr().err.split())
+        assert "series.jsonl:Toomanyopenfiles" in "".join(capsys.readouterr().err.split())
     assert run(["history", str(runs), "bandwidth"]) == 0
     assert "could not be read" not in capsys.readouterr().out
 

@@ -41,11 +41,12 @@ def rounds_by_experiment(file: RunFile) -> dict[str, list[Measurement]]:
     return {identity: [*rounds.values()] or cut.get(identity, []) for identity, rounds in whole.items()}
 
 
-def good_rounds(measurements: Sequence[Measurement]) -> list[Measurement]:
+def good_rounds(measurements: Sequence[Measurement], of_nodes: bool = False) -> list[Measurement]:
     """Return the rounds of an experiment that ended with "ok" and have samples, or values in place of them.
 
-    The list is empty if any round is "invalid". If each node of a job ran the experiment on its own, the samples of a
-    node that did not end with "ok" are left out, and those of a node with a wrong result in all rounds.
+    With ``of_nodes``, a round in which the job failed is returned too if nodes had ended before. The list is empty if
+    any round is "invalid". If each node of a job ran the experiment on its own, the samples of a node that did not end
+    with "ok" are left out, and those of a node with a wrong result in all rounds.
     """
     if any(measurement.outcome.ending == "invalid" for measurement in measurements):
         return []
@@ -55,7 +56,11 @@ def good_rounds(measurements: Sequence[Measurement]) -> list[Measurement]:
         for node, outcome in measurement.of_nodes.items()
         if outcome.ending == "invalid"
     }
-    good = [_of_good_nodes(each, wrong) for each in measurements if each.outcome.ending == "ok"]
+    good = [
+        _of_good_nodes(each, wrong)
+        for each in measurements
+        if each.outcome.ending == "ok" or (of_nodes and any(own.ending == "ok" for own in each.of_nodes.values()))
+    ]
     return [measurement for measurement in good if measurement.samples or measurement.values is not None]
 
 

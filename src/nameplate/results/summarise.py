@@ -227,7 +227,7 @@ def _nodes(file: RunFile, by_id: dict[str, list[Measurement]]) -> Nodes | None:
         return None
     from nameplate.results.node_values import judged_nodes  # noqa: PLC0415 (scipy takes a tenth of a second to import)
 
-    return judged_nodes(file, {identity: good_rounds(rounds) for identity, rounds in by_id.items()})
+    return judged_nodes(file, {identity: good_rounds(rounds, of_nodes=True) for identity, rounds in by_id.items()})
 
 
 def _results(

@@ -29,6 +29,13 @@ def test_a_node_that_failed_in_a_round_lacks_only_that_round() -> None:
     assert [nodes_in(measured) for measured in rounds] == [[0, 1, 2], [0]]
 
 
+def test_nodes_that_ended_before_the_job_failed_are_kept_for_the_view_of_nodes() -> None:
+    lost = of_nodes(1, "ok", "failed")
+    lost = msgspec.structs.replace(lost, outcome=outcome("a", "failed", 1))
+    assert good_rounds([lost]) == []
+    assert [nodes_in(measured) for measured in good_rounds([lost], of_nodes=True)] == [[0]]
+
+
 def test_a_node_with_a_wrong_result_has_no_value_in_any_round() -> None:
     rounds = good_rounds(
         [of_nodes(1, "ok", "ok", "ok"), of_nodes(2, "invalid", "ok", "ok"), of_nodes(3, "ok", "ok", "ok")]
