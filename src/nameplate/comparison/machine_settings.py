@@ -40,7 +40,7 @@ def differing_settings(
 
 
 def differing_machine_settings(base: Machine | None, new: Machine | None) -> tuple[list[SettingDifference], list[str]]:
-    """Return the properties that differ between two machines, and the names of those that only one recorded.
+    """Return the properties that differ between two machines, and the names of properties that only one recorded.
 
     A machine is None if it was not recorded. Both lists are in a fixed order.
     """

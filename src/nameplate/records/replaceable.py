@@ -1,4 +1,4 @@
-"""Decide which existing files a command may replace, and which folders it may remove: those that nameplate wrote.
+"""Decide which existing files a command may replace, and which folders it may remove: only its own.
 
 A file may be replaced if it is empty, or if its content shows that nameplate wrote it and can write it again: a report,
 a chart, or an export of a run. Others need ``--force``, and run files are never replaced.

@@ -160,7 +160,7 @@ def _result(values: Sequence[Imported]) -> Result:
 
 
 def _possible_in_all(values: Sequence[Imported]) -> dict[str, list[Value]]:
-    """Return the values that parameters may have had in any of the rounds, for those that each round restricts."""
+    """Return for each parameter that every round restricts, the values that any round allows."""
     names = set.intersection(*(set(value.possible) for value in values))
     return {
         name: list(dict.fromkeys(choice for value in values for choice in value.possible[name]))

@@ -40,7 +40,7 @@ def check_cached(path: Path, when: str) -> None:
 def cached_share(path: Path) -> float | None:
     """Return the share (0 to 1) of a file's pages that are in the page cache; None if the system does not tell.
 
-    The pages are those that mincore(2) reports.
+    The pages are counted by mincore(2).
     """
     try:
         with path.open("rb") as file:

@@ -380,8 +380,8 @@ def _operation(work: _Work) -> str:
         percent = _percent_of_reads(work.options)
         total = counts.get("read", 0) + counts.get("write", 0)
         expected = {100: {"read"}, 0: {"write"}}.get(percent, {"read", "write"})
-        is_mixed_so = not total or abs(counts.get("read", 0) / total - percent / 100) <= _MIX_WITHIN + total**-0.5
-        if not is_mixed_so or not counts.keys() <= {*expected, "mixed"}:
+        is_mix_as_asked = not total or abs(counts.get("read", 0) / total - percent / 100) <= _MIX_WITHIN + total**-0.5
+        if not is_mix_as_asked or not counts.keys() <= {*expected, "mixed"}:
             raise Unreadable(
                 f"rw={rw} with {percent} % of reads, but of {total} operations {counts.get('read', 0)} were reads"
             )

@@ -257,7 +257,7 @@ def _received_bits(end: _End, protocol: str) -> float:
         return _possible(end.sum_received.bits_per_second)
     if protocol == "TCP":
         raise Unreadable("no sum_received: the output does not tell what arrived")
-    # Versions before 3.12 count datagrams of UDP as sent; those that came out of order were counted as lost before.
+    # Versions before 3.12 count datagrams of UDP as sent; datagrams out of order were counted as lost before.
     if end.sum is None or end.sum.packets <= 0:
         raise Unreadable("no datagrams")
     return _possible(end.sum.bits_per_second) * (1 - max(0, end.sum.lost_packets) / end.sum.packets)
