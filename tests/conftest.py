@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -49,6 +51,15 @@ def faulty_core() -> Path:
 def use_faulty_core(faulty_core: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Make nameplate run the faulty core in this test."""
     monkeypatch.setitem(os.environ, CORE_VARIABLE, str(faulty_core))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def open_mpi_folder() -> Iterator[None]:
+    """Give Open MPI a folder of this worker's own: a job that ends removes the one in which another makes its own."""
+    # Sockets lie in it, whose paths must be short.
+    with tempfile.TemporaryDirectory(prefix="ompi-") as folder, pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setenv("OMPI_MCA_orte_tmpdir_base", folder)
+        yield
 
 
 @pytest.fixture
