@@ -171,6 +171,7 @@ class Experiment {
   void write_outcome(Ending ending, const std::string& reason, bool may_pass);
   bool oversubscribed() const;
 
+  const Clock& clock_ = Clock::get();  // chosen before begin_ is read: the choice may change what now() counts
   Context& context_;
   const Request& request_;
   const Machine& machine_;
@@ -219,7 +220,7 @@ void Experiment::measure(const RegisteredProbe& registered) {
   prepared_ = probe_->setup(parameters, machine_);
   check_facts();
   fixed_ = request_.repetitions ? request_.repetitions : prepared_.repetitions;
-  setup_s_ = Clock::get().seconds(Clock::now() - begin_);
+  setup_s_ = clock_.seconds(Clock::now() - begin_);
   if (request_.interval_s && prepared_.max_repetitions) {
     refuse("not possible as a series: the probe prepares each sample, and a series leaves no time for that");
   }
@@ -248,7 +249,7 @@ void Experiment::calibrate() {
   stage_ = Stage::run;
   const auto batches = static_cast<double>(prepared_.batches);
   const double timeable_s =
-      batches * std::max(std::min(request_.sample_s, kShortSample_s), kClockSteps * Clock::get().info().resolution_s);
+      batches * std::max(std::min(request_.sample_s, kShortSample_s), kClockSteps * clock_.info().resolution_s);
   const double wanted_s = std::max(request_.sample_s, timeable_s);
   const double warm_s = now_s() + request_.warmup_s;
   if (fixed_) repetitions_ = *fixed_;
@@ -290,7 +291,7 @@ double Experiment::shorter_of_two_s(double expected_s) {
 // call may have been delayed, so some more are tried unless it was short enough.
 double Experiment::shortest_call_s(double short_enough_s) {
   const auto last_s = [this] {
-    return Clock::get().seconds(tried_.elapsed) / static_cast<double>(fixed_ ? 1 : tried_.repetitions);
+    return clock_.seconds(tried_.elapsed) / static_cast<double>(fixed_ ? 1 : tried_.repetitions);
   };
   double shortest_s = last_s();
   for (int more = kTriesOfShortestCall; shortest_s > short_enough_s && more > 0 && !context_.stop_requested; --more) {
@@ -306,7 +307,7 @@ void Experiment::take_samples(double end_s) {
     stage_ = Stage::prepare;
     probe_->prepare();
     stage_ = Stage::run;
-    const double burst_s = Clock::get().seconds(run_burst());
+    const double burst_s = clock_.seconds(run_burst());
     const Disturbance before = disturbance_.read_if_due();
     Total total;
     total.add(run_once(repetitions_), repetitions_, *info_);
@@ -320,8 +321,7 @@ void Experiment::take_samples(double end_s) {
 // One sample per interval, each from the end of the previous one: what the tool itself uses in between is inside a
 // sample, so that the samples add up to the whole time.
 void Experiment::take_series() {
-  const Clock& clock = Clock::get();
-  const Ticks interval = clock.ticks(*request_.interval_s);
+  const Ticks interval = clock_.ticks(*request_.interval_s);
   const double shortest_s = shortest_call_s(*request_.interval_s);
   if (shortest_s > *request_.interval_s) {
     refuse(fmt::format("not possible as a series with an interval of {:g} s: the shortest call takes {:.3g} s",
@@ -330,16 +330,16 @@ void Experiment::take_series() {
   probe_->prepare();
   stage_ = Stage::run;
   Ticks begin = Clock::now();
-  const auto longest = std::max(interval / kCallsInAnInterval, clock.ticks(kShortSample_s));
+  const auto longest = std::max(interval / kCallsInAnInterval, clock_.ticks(kShortSample_s));
   SeriesPace pace(begin,
                   {.interval = interval,
                    .longest_call = longest,
-                   .shortest_call = std::max(interval / kNearItsEnd, clock.ticks(kShortestCall_s))},
+                   .shortest_call = std::max(interval / kNearItsEnd, clock_.ticks(kShortestCall_s))},
                   tried_, fixed_.has_value());
   Disturbance before = disturbance_.read();
   double flushed_s = now_s();
   for (auto left = std::llround(request_.slice_s / *request_.interval_s); left > 0 && !enough(); --left) {
-    const double burst_s = clock.seconds(run_burst());
+    const double burst_s = clock_.seconds(run_burst());
     Total total;
     const Ticks end = fill_interval(pace, total);
     total.start = begin;
@@ -387,7 +387,7 @@ nlohmann::json Experiment::record_of(const Kept& kept) const {
   nlohmann::json record = {{"type", "sample"},
                            {"id", request_.id},
                            {"index", kept.index},
-                           {"start_s", Clock::get().seconds(total.start - begin_)},
+                           {"start_s", clock_.seconds(total.start - begin_)},
                            {"elapsed_s", total.elapsed_s()},
                            {"repetitions", total.repetitions},
                            {"work", {{"bytes", total.bytes}, {"flops", total.flops}, {"ops", total.ops}}},
@@ -428,7 +428,7 @@ void Experiment::write_outcome(Ending ending, const std::string& reason, bool ma
                            {"interrupted", context_.stop_requested.load()},
                            {"samples", samples_},
                            {"setup_s", setup_s_},
-                           {"total_s", Clock::get().seconds(Clock::now() - begin_)}};
+                           {"total_s", clock_.seconds(Clock::now() - begin_)}};
   if (ending != Ending::ok) {
     record["reason"] = reason;
     record["stage"] = to_string(stage_);
