@@ -200,6 +200,13 @@ def test_a_launch_error_is_reported_in_one_line(arguments: list[str], words: str
     assert len(answer.stderr.splitlines()) == 1
 
 
+def test_a_folder_that_open_mpi_cannot_make_is_explained() -> None:
+    answer = nameplate("run", "mpi_pingpong", "--mpi", f"{OPEN_MPI} --mca orte_tmpdir_base /proc/self -n 2")
+    assert answer.returncode == 3
+    assert "could not make its folder for temporary files" in answer.stderr
+    assert len(answer.stderr.splitlines()) == 1
+
+
 def test_without_an_mpi_build_the_package_is_named(
     tmp_path: Path, core_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

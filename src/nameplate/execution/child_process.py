@@ -123,6 +123,18 @@ def run(command: Sequence[str], timeout_s: float) -> subprocess.CompletedProcess
     )
 
 
+def last_words(text: str, max_chars: int) -> str:
+    """Return the end of a text on one line: whole words, at most ``max_chars`` characters, after ``...`` if it is cut.
+
+    White space becomes single spaces. A single word of more than ``max_chars`` characters is cut itself.
+    """
+    line = " ".join(text.split())
+    if len(line) <= max_chars:
+        return line
+    end = line[-(max_chars - len("... ")) :]
+    return "... " + (end.partition(" ")[2] or end)
+
+
 class Excerpt:
     """Keeps the first and the last 4 KiB of a text of any length."""
 

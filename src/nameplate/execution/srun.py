@@ -26,6 +26,11 @@ _PAGES = {
         "Open MPI refuses to run as root: use another user, or set OMPI_ALLOW_RUN_AS_ROOT=1 and "
         "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"
     ),
+    # A job that ends removes the folder in which another one of the same user makes its own.
+    "orte_session_dir failed": (
+        "Open MPI could not make its folder for temporary files: another job of yours ended at that moment, or the "
+        "disk is full; start it again, or name a folder of its own by --mca orte_tmpdir_base FOLDER"
+    ),
 }
 
 

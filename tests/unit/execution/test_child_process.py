@@ -27,6 +27,19 @@ def test_a_longer_text_keeps_its_beginning_and_its_end() -> None:
     assert excerpt.text() == "a" * 4096 + "\n...\n" + "c" * 4096
 
 
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("", ""),
+        (" one\n  two\tthree ", "one two three"),
+        ("a launcher failed without reason", "... without reason"),
+        ("x" * 40, "... " + "x" * 16),
+    ],
+)
+def test_the_end_of_a_long_text_begins_with_a_whole_word(text: str, line: str) -> None:
+    assert child_process.last_words(text, 20) == line
+
+
 def test_a_program_whose_start_is_interrupted_does_not_remain(monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[subprocess.Popen[bytes]] = []
     real = subprocess.Popen
