@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator, Mapping
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ def pyproject(folder: str = ".") -> dict[str, Any]:
 
 
 def groups() -> dict[str, list[str]]:
-    """Return what each group of packaging/locked has to contain, without what the groups before it contain."""
+    """Return what each group of packaging/locked asks for; the packages of run may be left out in the others."""
     project = pyproject()["project"]
     optional: Mapping[str, list[str]] = project["optional-dependencies"]
     builds = [line for folder in (".", "catalogue") for line in pyproject(folder)["build-system"]["requires"]]
@@ -51,7 +52,7 @@ def test_the_locked_versions_satisfy_what_is_asked_for(version: str, machine: st
     for group, lines in groups().items():
         if group == "catalogue":  # its package comes from this repository
             continue
-        names = dict.fromkeys(("build", "run", group)) if group != "axe" else ("axe",)
+        names = dict.fromkeys(("run", group)) if group != "axe" else ("axe",)
         pins = [pin for name in names for pin, _ in locked(name) if not pin.marker or pin.marker.evaluate(environment)]
         versions = {canonicalize_name(pin.name): str(pin.specifier) for pin in pins}
         for asked in map(Requirement, lines):
@@ -59,6 +60,21 @@ def test_the_locked_versions_satisfy_what_is_asked_for(version: str, machine: st
                 pinned = versions.get(canonicalize_name(asked.name), "")
                 assert pinned.startswith("=="), f"{group}: no version of {asked}: run script/lock"
                 assert asked.specifier.contains(pinned[2:]), f"{group}: {pinned} is not {asked}: run script/lock"
+
+
+@pytest.mark.parametrize("group", ["run", "report", "parquet"])
+def test_what_the_packages_of_a_user_ask_for_is_locked_too(group: str) -> None:
+    """An image and a wheelhouse have no other packages, and pip installs none that has no hash."""
+    pins = {
+        canonicalize_name(pin.name)
+        for name in {"run", group}
+        for pin, _ in locked(name)
+        if not pin.marker or pin.marker.evaluate()
+    }
+    for name in sorted(pins):
+        for asked in map(Requirement, metadata.requires(name) or ()):
+            if not asked.marker or asked.marker.evaluate({"extra": ""}):
+                assert canonicalize_name(asked.name) in pins, f"{name} asks for {asked}, which {group} lacks"
 
 
 def test_each_group_is_locked_and_each_version_has_hashes() -> None:
