@@ -136,10 +136,10 @@ class FakeCores:
     def kill(self) -> None:
         pass
 
-    def session(self, which: Plan, headlines: Callable[[Sequence[Sample]], float | None], seed: int = 1) -> Session:
+    def session(self, which: Plan, main_value: Callable[[Sequence[Sample]], float | None], seed: int = 1) -> Session:
         return Session(
             plan=which, seed=seed, start_core=self.start, write=self.written.append,
-            headline_of=lambda measurement: headlines(measurement.samples), progress=self.progress,
+            values_of=lambda measurement: [main_value(measurement.samples)], progress=self.progress,
             control=self.control, clock=lambda: self.now,
         )  # fmt: skip
 

@@ -22,18 +22,20 @@ from nameplate.execution.file_keeper import FileDescriptorCache
 from nameplate.execution.memory_keeper import MemoryKeeper
 from nameplate.execution.session import Control, NodeTurns, Progress, Session
 from nameplate.interruption import handled, say
+from nameplate.probes import probe_of
 from nameplate.probes.shared.job import nodes_of
 from nameplate.process import command_began
 from nameplate.records.machine_record import Machine
 from nameplate.records.plan_record import PerNode, Plan
 from nameplate.records.result import Nodes, Report
-from nameplate.records.run_record import SCHEMA, Reference, Run, check_moment
+from nameplate.records.run_record import SCHEMA, Header, Reference, Run, check_moment
 from nameplate.records.run_writer import RunWriter
 from nameplate.report.terminal.nodes import slow_nodes
 from nameplate.results.digest import code_fingerprint, digest_of_report
-from nameplate.results.measurements import RunFile
+from nameplate.results.measurements import Measurement, RunFile
+from nameplate.results.metric_rounds import values_in_round
 from nameplate.results.run_file import append_digest, read_run
-from nameplate.results.summarise import headline, summarise
+from nameplate.results.summarise import summarise
 from nameplate.units import MAX_COUNT
 
 # The exit code of a verdict against a node.
@@ -166,11 +168,11 @@ def measure_to_file(
         start_core=lambda on_record: place.start_core(on_record, keeper),
         write=writer.write,
         sync=writer.sync_if_due,
-        headline_of=lambda measurement: headline(measurement, place.machine),
+        values_of=lambda m: values_in_round(probe_of(m.outcome.probe), m, place.machine),
         progress=progress,
         control=control,
         refine=refiner(header.plan),
-        decided=partial(_decided, place.decided, writer.path) if place.decided else None,
+        decided=partial(_decided, place.decided, header) if place.decided else None,
         nodes=place.nodes,
         memory=memory,
         began=command_began() if place.began is None else place.began,
@@ -211,9 +213,11 @@ def slow_code(nodes: Nodes | None) -> int:
     return FOUND_SLOW if nodes is not None and slow_nodes(nodes) else 0
 
 
-def _decided(decide: Callable[[Report], set[str]], path: Path) -> set[str]:
-    """Return the experiments whose verdict is final, from the records that are in the file so far."""
-    return decide(summarise(read_run(path)))
+def _decided(
+    decide: Callable[[Report], set[str]], run: Run, header: Header, measurements: Sequence[Measurement]
+) -> set[str]:
+    """Return the experiments whose verdict is final, from the measurements so far."""
+    return decide(summarise(RunFile("", run, [header], list(measurements), stop=None, lost=0, whole_bytes=0)))
 
 
 def _finished(path: Path) -> Report:

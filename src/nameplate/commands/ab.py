@@ -58,7 +58,7 @@ def command(  # noqa: PLR0913 (the options of the command line)
 
     For example, "nameplate ab 'memory_stream pages=small' 'memory_stream pages=huge'". Each round measures both, in
     random order, and rounds are compared one by one, so that a drift of the machine mostly cancels. The error rate
-    holds although the verdict is looked at after every round. The exit code is 1 if B is SLOWER by
+    holds although the verdict is looked at many times. The exit code is 1 if B is SLOWER by
     at least ``--detect``.
 
     Parameters

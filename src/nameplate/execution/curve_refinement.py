@@ -20,8 +20,8 @@ def refiner(plan: Plan) -> Refine:
     """
     curves = _curves(plan)
 
-    def refine(headlines: Mapping[str, Sequence[float]]) -> set[str]:
-        return {identity for curve in curves for identity in _worth_measuring(curve, headlines)}
+    def refine(main_values: Mapping[str, Sequence[float]]) -> set[str]:
+        return {identity for curve in curves for identity in _worth_measuring(curve, main_values)}
 
     return refine
 
@@ -38,13 +38,13 @@ def _curves(plan: Plan) -> list[dict[int, Experiment]]:
     return [curve for curve in curves.values() if any(experiment.dense for experiment in curve.values())]
 
 
-def _worth_measuring(curve: Mapping[int, Experiment], headlines: Mapping[str, Sequence[float]]) -> set[str]:
+def _worth_measuring(curve: Mapping[int, Experiment], main_values: Mapping[str, Sequence[float]]) -> set[str]:
     own = probe_of(next(iter(curve.values())).probe).refine
     if own is not None:
-        measured = {size: median(headlines[e.id]) for size, e in curve.items() if headlines.get(e.id)}
+        measured = {size: median(main_values[e.id]) for size, e in curve.items() if main_values.get(e.id)}
         return {curve[size].id for size in own(sorted(curve), measured)}
     from nameplate.statistics.memory_levels import refine  # noqa: PLC0415 (numpy takes a tenth of a second to import)
 
-    medians = {size: median(headlines[e.id]) for size, e in curve.items() if headlines.get(e.id) and not e.dense}
+    medians = {size: median(main_values[e.id]) for size, e in curve.items() if main_values.get(e.id) and not e.dense}
     wanted = refine(sorted(curve), medians)
     return {curve[size].id for size in wanted if curve[size].dense}

@@ -32,12 +32,13 @@ from nameplate.execution.core_process import CLOSE_DEADLINE_S, Core, OnRecord, m
 from nameplate.execution.memory_keeper import MemoryKeeper
 from nameplate.execution.pace import Pace
 from nameplate.planning.budget import MIN_ROUNDS, closing_s, full_slice_s, margin_s, min_slice_s
-from nameplate.probes import probe_of
+from nameplate.probes import Probe, probe_of
 from nameplate.probes.shared.job import nodes_of
 from nameplate.records.plan_record import Experiment, Plan
 from nameplate.records.run_record import FileRecord, Header, Outcome, Sample, Stop
 from nameplate.results.duplicates import DUPLICATE, ResolvedKey, resolved_key
 from nameplate.results.measurements import Measurement
+from nameplate.results.metric_rounds import main_values
 from nameplate.statistics.stats import relative_half_width
 
 # The slowdown that counts is the mean of this number of rounds.
@@ -55,6 +56,10 @@ ROUND_PER_SHORTEST = 1.2
 # An experiment with good rounds is no longer measured after this number of failed ones; one without, after the first.
 MAX_FAILURES = 3
 
+# Verdicts are judged again after another round for each of these, so that all judgements of a run cost as much as its
+# rounds: each reads all rounds so far.
+ROUNDS_PER_DECISION = 10
+
 # The time for set-up, warm-up, calibration and the last sample, in addition to a slice.
 GRACE_S = 30.0
 
@@ -62,10 +67,10 @@ GRACE_S = 30.0
 Refine = Callable[[Mapping[str, Sequence[float]]], set[str]]
 # Returns by which factor other programs slow this one down, at least 1.
 Slowdown = Callable[[], float]
-# Returns the ids of the experiments whose verdict is final, from all records written so far.
-Decided = Callable[[], set[str]]
+# Returns the ids of the experiments whose verdict is final, from the first header and all measurements so far.
+Decided = Callable[[Header, Sequence[Measurement]], set[str]]
 StartCore = Callable[[OnRecord], Core]
-HeadlineOf = Callable[[Measurement], float | None]
+ValuesOf = Callable[[Measurement], Sequence[float | None]]
 Clock = Callable[[], float]
 
 
@@ -147,14 +152,15 @@ class ExperimentProgress:
     """The progress of one experiment.
 
     ``rounds`` are the numbers of the rounds that have been measured to their end, from 1, and ``failures`` is the
-    number of rounds that failed. ``headlines`` has the values of those rounds that have one (``Session.headline_of``),
-    in the order of measurement. ``reason`` says why the experiment is no longer measured: ``rounds``, ``precision``,
-    ``decided``, ``duplicate``, ``skipped``, ``failed`` or ``invalid``. It is empty while the experiment is measured.
+    number of rounds that failed. ``values`` has the value of each metric in each round that ended with "ok"
+    (``Session.values_of``), in the order of measurement. ``reason`` says why the experiment is no longer measured:
+    ``rounds``, ``precision``, ``decided``, ``duplicate``, ``skipped``, ``failed`` or ``invalid``. It is empty while the
+    experiment is measured.
     """
 
     rounds: set[int] = field(default_factory=set)
     failures: int = 0
-    headlines: list[float] = field(default_factory=list)
+    values: list[Sequence[float | None]] = field(default_factory=list)
     reason: str = ""  # why it is no longer measured; empty while it is
 
 
@@ -165,12 +171,15 @@ class Session:
     - ``plan``: the experiments and limits; ``seed``: the seed of their order in each round
     - ``start_core``: starts a core for one round and passes its header to its argument
     - ``write``: receives every record, with the number of its round from 1; the last one, ``Stop``, has round 0
-    - ``headline_of``: returns the value of a round by which precision is judged, or None if the round has none
+    - ``values_of``: returns the value of each metric of the probe in a round, None for one without a value; precision
+      is judged by the first metric that the experiment has (``metric_rounds.main_values``)
     - ``progress``: the display; ``control``: stops the run on request
     - ``refine``: returns the ids of the dense experiments to measure, given the round values so far by experiment id;
       by default none
-    - ``decided``: called after each round from the sixth on, in place of the precision, to end the experiments whose
-      verdict is final; None for a run that is not compared while it is measured
+    - ``decided``: returns the experiments whose verdict is final, from the first header and all measurements so far,
+      in place of the precision. It is called after the sixth round, and then whenever there are a tenth more rounds,
+      so that deciding costs a long run no more than a short one. None for a run that is not compared while it is
+      measured
     - ``nodes``: the nodes that each measure the single-machine experiments; None measures them once
     - ``sync``: called between experiments, so that writing records to disk does not disturb a measurement
     - ``memory``: holds memory between experiments; by default none is held
@@ -186,7 +195,7 @@ class Session:
     seed: int
     start_core: StartCore
     write: Callable[[FileRecord], None]
-    headline_of: HeadlineOf
+    values_of: ValuesOf
     progress: Progress
     control: Control
     refine: Refine = lambda _: set()
@@ -214,6 +223,10 @@ class Session:
     # The shortest time that each experiment took.
     _took_s: dict[str, float] = field(default_factory=dict)
     _job: list[str] | None = None
+    # For ``decided``: the first header, all measurements, and the round after which it is called again.
+    _header: Header | None = None
+    _measurements: list[Measurement] = field(default_factory=list)
+    _decides_in: int = MIN_ROUNDS
 
     def __post_init__(self) -> None:
         """Find the series of the plan, which are measured in one round only."""
@@ -274,17 +287,18 @@ class Session:
                 self._expect_all()
 
     def _choose_dense(self) -> None:
-        headlines = {identity: measured.headlines for identity, measured in self._measured.items()}
-        self._worth_measuring |= self.refine(headlines)
+        values = {e.id: main_values(probe_of(e.probe), self._measured[e.id].values) for e in self.plan.experiments}
+        self._worth_measuring |= self.refine(values)
 
     def _end_decided(self, number: int) -> None:
         """End the experiments with a verdict, and resume the ones whose verdict was withdrawn.
 
         The verdicts of all metrics are corrected together, so that one may be withdrawn when others change.
         """
-        if self.decided is None or number < MIN_ROUNDS or self.control.stopped:
+        if self.decided is None or number < self._decides_in or self._header is None or self.control.stopped:
             return
-        decided = self.decided()
+        self._decides_in = number + max(1, number // ROUNDS_PER_DECISION)
+        decided = self.decided(self._header, self._measurements)
         for identity, measured in self._measured.items():
             if measured.reason in ("", "decided"):
                 measured.reason = "decided" if identity in decided else ""
@@ -399,6 +413,7 @@ class Session:
         def keep(record: Header | Sample | Outcome) -> None:
             if isinstance(record, Header):
                 self._check_job(record)
+                self._header = self._header or record
             self.write(msgspec.structs.replace(record, round=number))
 
         began = self.clock()
@@ -510,21 +525,21 @@ class Session:
     def _note(self, measurement: Measurement) -> None:
         outcome = measurement.outcome
         measured = self._measured[outcome.id]
+        if self.decided is not None:
+            self._measurements.append(measurement)
         if outcome.interrupted:
             return
         if outcome.is_transient:
             measured.failures += 1
             is_given_up = not measured.rounds or measured.failures >= MAX_FAILURES
-            measured.reason = outcome.ending if is_given_up else self._why_rest(measured)
+            measured.reason = outcome.ending if is_given_up else self._why_rest(probe_of(outcome.probe), measured)
             return
         measured.rounds.add(outcome.round)
         if outcome.ending != "ok":
             measured.reason = outcome.ending
             return
-        headline = self.headline_of(measurement)
-        if headline is not None:
-            measured.headlines.append(headline)
-        measured.reason = "rounds" if outcome.id in self._series else self._why_rest(measured)
+        measured.values.append(self.values_of(measurement))
+        measured.reason = "rounds" if outcome.id in self._series else self._why_rest(probe_of(outcome.probe), measured)
         self._drop_duplicate(outcome)
 
     def _drop_duplicate(self, outcome: Outcome) -> None:
@@ -540,7 +555,7 @@ class Session:
             self._measured[later].reason = DUPLICATE
             self._pace.expect(self.plan.experiments[self._places[later]], 0)
 
-    def _why_rest(self, measured: ExperimentProgress) -> str:
+    def _why_rest(self, probe: Probe, measured: ExperimentProgress) -> str:
         limits = self.plan.limits
         if limits.rounds is not None:
             if len(measured.rounds) + measured.failures < limits.rounds:
@@ -548,7 +563,7 @@ class Session:
             return "failed" if measured.failures else "rounds"
         if len(measured.rounds) < MIN_ROUNDS or self.decided is not None:
             return ""
-        width = relative_half_width(measured.headlines)
+        width = relative_half_width(main_values(probe, measured.values))
         return "precision" if width is not None and width <= limits.precision else ""
 
     def _slice_s(self, experiment: Experiment, number: int) -> float:

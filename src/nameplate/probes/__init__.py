@@ -61,10 +61,10 @@ class Metric(ABC):
     ``better`` says whether higher or lower values are better. An experiment for which ``when`` returns False does
     not have the metric, or has it only as a repetition of another. A metric with ``is_detail`` has no row of its
     own; it appears in the probe's tables and in exports. ``is_one_sided`` says whether interference can only make
-    values worse; only then the best samples show what the machine is capable of. The samples that ``value``,
-    ``sustained`` and ``of_round`` take must have a value, as ``has_value`` tells; ``sustained`` and ``of_round``
-    need at least one. If a round has no value (see ``is_known``), ``may_lack_rounds`` says whether it is left out;
-    otherwise the whole metric is unknown.
+    values worse; only then the best samples show what the machine is capable of. The samples that ``value`` and
+    ``sustained`` take must have a value, as ``has_value`` tells; ``sustained`` needs at least one. If ``round_value``
+    returns None for a round, ``may_lack_rounds`` says whether the round is left out; otherwise the whole metric is
+    unknown.
     """
 
     name: str
@@ -84,13 +84,13 @@ class Metric(ABC):
     def sustained(self, experiment: ResolvedExperiment, samples: Sequence[Sample]) -> float:
         """Return the value of all these samples together, in ``unit``; they may be of several rounds."""
 
-    def of_round(self, experiment: ResolvedExperiment, samples: Sequence[Sample]) -> float:
-        """Return the value of one round, in ``unit``: the median of the values of its samples."""
-        return median([self.value(experiment, sample) for sample in samples])
+    def round_value(self, experiment: ResolvedExperiment, samples: Sequence[Sample]) -> float | None:
+        """Return the value of one round, in ``unit``: the median of the values of its samples; None if none has one.
 
-    def is_known(self, experiment: ResolvedExperiment, _: Sequence[Sample]) -> bool:
-        """Return whether the metric has a value in a round with these samples; here it depends only on ``when``."""
-        return self.when(experiment)
+        ``when`` is not called: an experiment that does not have the metric may have a value here.
+        """
+        values = [self.value(experiment, sample) for sample in samples if self.has_value(experiment, sample)]
+        return median(values) if values else None
 
     def has_value(self, _: ResolvedExperiment, __: Sample) -> bool:
         """Return whether a single sample has a value; here each has."""
@@ -114,17 +114,14 @@ class Ratio(Metric):
         """Return ``numerator / denominator`` of one sample. Raises ZeroDivisionError unless ``has_value``."""
         return self.numerator(experiment, sample) / self.denominator(experiment, sample)
 
-    def of_round(self, experiment: ResolvedExperiment, samples: Sequence[Sample]) -> float:
-        """Return the median over those samples of a round that have a value. Raises ValueError if none has."""
-        return median([
+    def round_value(self, experiment: ResolvedExperiment, samples: Sequence[Sample]) -> float | None:
+        """Return the median over those samples of a round that have a value, in ``unit``; None if none has one."""
+        values = [
             self.numerator(experiment, sample) / divisor
             for sample in samples
             if (divisor := self.denominator(experiment, sample)) != 0
-        ])  # fmt: skip
-
-    def is_known(self, experiment: ResolvedExperiment, samples: Sequence[Sample]) -> bool:
-        """Return whether the experiment has the metric and any sample of the round has a value."""
-        return self.when(experiment) and any(self.has_value(experiment, sample) for sample in samples)
+        ]
+        return median(values) if values else None
 
     def has_value(self, experiment: ResolvedExperiment, sample: Sample) -> bool:
         """Return whether the sample has a value: its denominator is not 0."""
@@ -154,25 +151,19 @@ class Percentile(Metric):
         """Return the percentile of one sample's operations in seconds. Raises ValueError if none is timed."""
         return histogram_percentile_s(merged(_histograms([sample])), self.share)
 
-    def of_round(self, experiment: ResolvedExperiment, samples: Sequence[Sample]) -> float:
+    def round_value(self, experiment: ResolvedExperiment, samples: Sequence[Sample]) -> float | None:
         """Return the percentile in seconds of all operations of a round, since a single sample may have too few.
 
-        Raises ValueError if none is timed.
+        It is None if fewer than ``MIN_BEYOND`` timed operations are above the percentile; for the maximum, a single
+        operation of the round is enough.
         """
-        return self.sustained(experiment, samples)
+        timed = sum(sum(histogram.count) for histogram in _histograms(samples))
+        is_enough = self.share == 1 or timed * (1 - self.share) >= MIN_BEYOND
+        return self.sustained(experiment, samples) if timed > 0 and is_enough else None
 
     def sustained(self, _: ResolvedExperiment, samples: Sequence[Sample]) -> float:
         """Return the percentile in seconds of the operations of all samples. Raises ValueError if none is timed."""
         return histogram_percentile_s(timed_operations(samples), self.share)
-
-    def is_known(self, experiment: ResolvedExperiment, samples: Sequence[Sample]) -> bool:
-        """Return whether the experiment has the metric, and the round has enough timed operations above the percentile.
-
-        Enough are ``MIN_BEYOND``; for the maximum, a single operation of the round is enough.
-        """
-        timed = sum(sum(histogram.count) for histogram in _histograms(samples))
-        enough = self.share == 1 or timed * (1 - self.share) >= MIN_BEYOND
-        return self.when(experiment) and timed > 0 and enough
 
     def has_value(self, _: ResolvedExperiment, sample: Sample) -> bool:
         """Return whether the sample has timed operations; if only every n-th is timed, a short sample may have none."""

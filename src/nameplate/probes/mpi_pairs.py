@@ -43,12 +43,16 @@ class OfMedianPair(Metric):
         """
         return self.from_time(experiment, median(pair_times(samples)))
 
-    def is_known(self, experiment: ResolvedExperiment, samples: Sequence[Sample]) -> bool:
-        """Return whether the experiment has the metric and its samples have the times of the same pairs.
+    def has_value(self, _: ResolvedExperiment, sample: Sample) -> bool:
+        """Return whether the sample has the times of pairs."""
+        return bool(pair_times([sample]))
 
-        Samples without times of pairs are ignored, but at least one must have them.
+    def round_value(self, experiment: ResolvedExperiment, samples: Sequence[Sample]) -> float | None:
+        """Return the median of the samples' values in one round; None if they have no times, or those of other pairs.
+
+        Samples without times of pairs are ignored.
         """
-        return self.when(experiment) and bool(pair_times(samples))
+        return super().round_value(experiment, samples) if pair_times(samples) else None
 
 
 def _seconds(_: ResolvedExperiment, seconds: float) -> float:

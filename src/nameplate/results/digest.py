@@ -18,7 +18,7 @@ from nameplate.records.machine_record import Machine
 from nameplate.records.result import Nodes, Report
 from nameplate.records.run_record import Digest, MetricKey, MetricValue, Run
 from nameplate.results.measurements import RunFile
-from nameplate.results.summarise import Headline, headlines, nodes_in
+from nameplate.results.summarise import MeasuredValue, measured_values, nodes_in
 
 _CODE = {".py", ".toml", ".csv"}
 
@@ -43,7 +43,7 @@ def digest_of(file: RunFile) -> Digest:
     It equals ``digest_of_report(summarise(file))``, but takes less time, since nothing else is computed. The ``crc32``
     of the result is 0; ``append_digest`` sets it.
     """
-    return _digest(file.run, file.machine, headlines(file), nodes_in(file))
+    return _digest(file.run, file.machine, measured_values(file), nodes_in(file))
 
 
 def digest_of_report(report: Report) -> Digest:
@@ -61,7 +61,7 @@ def digest_of_report(report: Report) -> Digest:
     return _digest(report.run, report.machine, measured, report.nodes)
 
 
-def _digest(run: Run, machine: Machine | None, measured: Iterable[Headline], nodes: Nodes | None) -> Digest:
+def _digest(run: Run, machine: Machine | None, measured: Iterable[MeasuredValue], nodes: Nodes | None) -> Digest:
     of_nodes = _of_nodes(nodes)
     series = {experiment.id for experiment in run.plan.experiments if experiment.interval_s}
     own: dict[bytes, MetricValue] = {}

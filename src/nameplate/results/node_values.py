@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from nameplate.probes import Metric, Probe, ResolvedExperiment, probe_of
+from nameplate.probes import Metric, Probe, probe_of
 from nameplate.probes.shared.job import hardware_of, nodes_of
 from nameplate.records.distributed_stream import KERNELS, StreamRun
 from nameplate.records.machine_record import Machine
 from nameplate.records.plan_record import Experiment
 from nameplate.records.result import NodeMetric, Nodes
-from nameplate.records.run_record import Outcome
 from nameplate.results.measurements import Measurement, RunFile
+from nameplate.results.metric_rounds import resolved_experiment
 from nameplate.statistics.outlier_nodes import Floats, Judgement, NodeValues, judge
 
 # Enough to tell nodes apart; it makes a file of ten thousand nodes a third smaller.
@@ -130,16 +130,15 @@ def _extremes(
 def _of_round(probe: Probe, metric: Metric, measurement: Measurement, machine: Machine) -> Mapping[int, float]:
     """Return the values of nodes that were measured one by one, or of a whole job if the probe has values per node."""
     if probe.takes_whole_job:
-        return probe.by_node(metric, _experiment(measurement.outcome, machine), measurement.samples)
+        return probe.by_node(metric, resolved_experiment(measurement.outcome, machine), measurement.samples)
     found = {}
     for sample in measurement.samples:
         if not isinstance(sample.node, int) or sample.node not in measurement.of_nodes:
             continue
         outcome = measurement.of_nodes[sample.node]
-        if outcome.ending == "ok" and metric.is_known(_experiment(outcome, machine), [sample]):
-            found[sample.node] = metric.of_round(_experiment(outcome, machine), [sample])
+        experiment = resolved_experiment(outcome, machine)
+        if outcome.ending == "ok" and metric.when(experiment):
+            value = metric.round_value(experiment, [sample])
+            if value is not None:
+                found[sample.node] = value
     return found
-
-
-def _experiment(outcome: Outcome, machine: Machine) -> ResolvedExperiment:
-    return ResolvedExperiment(outcome.params, outcome.facts, machine, outcome.labels)

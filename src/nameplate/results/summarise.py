@@ -24,6 +24,7 @@ from nameplate.results.capable_values import CapableValues, Round, capable_value
 from nameplate.results.duplicates import duplicates
 from nameplate.results.line_round_trips import line_evidence, round_trip_s
 from nameplate.results.measurements import Measurement, RunFile
+from nameplate.results.metric_rounds import MetricRounds, metric_rounds, resolved_experiment
 from nameplate.results.reference_tools import reference_table
 from nameplate.results.rounds import good_rounds, missing_rounds, rounds_by_experiment, worst_outcome
 from nameplate.results.studies import StudyRun, make_study
@@ -51,23 +52,6 @@ _LIMIT_WORDS = {
     "heat": "in half of the rounds or more, the processor was too hot, first in round {}",
     "burst": "a steady limit set in with round {}, as if a burst had been spent",
 }
-
-
-def headline(measurement: Measurement, machine: Machine) -> float | None:
-    """Return the value of an experiment's first metric in one round, which decides whether the run is precise enough.
-
-    The value is in the SI base unit of the metric, and ``machine`` is the machine of the round. The result is None if
-    the round has no sample with a value, or if this version of nameplate does not know the probe. The ``ending`` of the
-    outcome is not checked.
-    """
-    probe = load_probes().get(measurement.outcome.probe)
-    if probe is None or not measurement.samples:
-        return None
-    outcome = measurement.outcome
-    resolved = _resolved(outcome, machine)
-    metric = probe.metrics[0]
-    samples = [sample for sample in measurement.samples if metric.has_value(resolved, sample)]
-    return metric.of_round(resolved, samples) if samples else None
 
 
 def summarise(file: RunFile) -> Report:
@@ -149,10 +133,10 @@ def _study(file: RunFile, results: Sequence[Result], machine: Machine) -> Study 
 
 
 # The id of an experiment, a metric with its parameters, its value, and the 95 % interval of the value.
-Headline = tuple[str, MetricKey, float, tuple[float, float] | None]
+MeasuredValue = tuple[str, MetricKey, float, tuple[float, float] | None]
 
 
-def headlines(file: RunFile) -> Iterator[Headline]:
+def measured_values(file: RunFile) -> Iterator[MeasuredValue]:
     """Yield each metric of each experiment that has a value: experiment id, metric, value, and 95 % interval.
 
     Experiments are in the order of the plan. Value and interval are in the metric's SI base unit, and equal those of
@@ -173,44 +157,11 @@ def headlines(file: RunFile) -> Iterator[Headline]:
             continue
         if any(own.values is not None and own.outcome.probe != probe.name for own in with_samples):
             raise ValueError(f"'{experiment.id}' has values of another probe than {probe.name}")
-        resolved = [_resolved(measurement.outcome, machine) for measurement in with_samples]
-        for place, metric in enumerate(probe.metrics):
-            rounds = _valued_rounds(place, metric, resolved, with_samples)
-            if not rounds:
-                continue
-            values = [value for _, value in rounds]
-            interval = median_interval(values)
-            key = _key(probe, metric, rounds[-1][0])
-            yield experiment.id, key, median(values), (interval.low, interval.high) if interval else None
-
-
-def _valued_rounds(
-    place: int, metric: Metric, resolved: Sequence[ResolvedExperiment], measurements: Sequence[Measurement]
-) -> list[tuple[Outcome, float]]:
-    """Return the outcome and the value of each round that a metric has; none if it is unknown.
-
-    ``place`` is that of the metric in its probe, and ``resolved`` the experiment in each round.
-    """
-    if not metric.when(resolved[-1]):
-        return []
-    rounds = [
-        (measurement.outcome, value)
-        for own, measurement in zip(resolved, measurements, strict=True)
-        if (value := _round_value(place, metric, own, resolved[-1], measurement)) is not None
-    ]
-    return rounds if metric.may_lack_rounds or len(rounds) == len(measurements) else []
-
-
-def _round_value(
-    place: int, metric: Metric, own: ResolvedExperiment, last: ResolvedExperiment, measurement: Measurement
-) -> float | None:
-    if measurement.values is not None:
-        value = measurement.values[place]
-        if value is False:
-            raise ValueError(f"{metric.name} of '{measurement.outcome.id}' cannot be computed")
-        return value
-    is_known = metric.is_known(last, measurement.samples)
-    return metric.of_round(own, measurement.samples) if is_known else None
+        for rounds in metric_rounds(probe, with_samples, machine):
+            interval = median_interval(rounds.values)
+            metric, params = rounds.metric, rounds.measurements[-1].outcome.params
+            key = MetricKey(probe.name, params, metric.name, metric.unit, metric.better)
+            yield experiment.id, key, median(rounds.values), (interval.low, interval.high) if interval else None
 
 
 def nodes_in(file: RunFile) -> Nodes | None:
@@ -252,8 +203,7 @@ def _results(
         return [_without_number(experiment, worst, worst.reason or "it ended before its first sample", stop)]
     last = with_samples[-1].outcome
     metrics = [
-        _MetricSummary(file.run, probe, metric, with_samples, rounds, machine)
-        for metric, rounds in _known_metrics(probe, with_samples, machine)
+        _MetricSummary(file.run, probe, with_samples, rounds) for rounds in metric_rounds(probe, with_samples, machine)
     ]
     results = [metric.result(experiment.id, stop) for metric in metrics]
     if not metrics:
@@ -264,7 +214,7 @@ def _results(
     remarks = [f"one series of {experiment.slice_s:g} s"] if experiment.interval_s else []
     remarks += [missing] if (missing := missing_rounds(measurements)) else []
     results[0] = msgspec.structs.replace(results[0], remarks=[*remarks, *results[0].remarks])
-    resolved = _resolved(last, machine)
+    resolved = resolved_experiment(last, machine)
     shown = _with_evidence(results, probe, resolved, with_samples)
     return [msgspec.structs.replace(result, is_series=experiment.interval_s is not None) for result in shown]
 
@@ -286,36 +236,6 @@ def _with_evidence(
         pairs=middles([pair_times(measurement.samples) for measurement in measurements]),
     )
     return [first, *others]
-
-
-def _known_metrics(
-    probe: Probe, measurements: Sequence[Measurement], machine: Machine
-) -> list[tuple[Metric, list[Measurement]]]:
-    """Return the metrics that an experiment has, each with the rounds in which it is known, at least one."""
-    resolved = _resolved(measurements[-1].outcome, machine)
-    known = [(metric, _known_rounds(metric, resolved, measurements)) for metric in probe.metrics]
-    return [(metric, rounds) for metric, rounds in known if rounds]
-
-
-def _resolved(outcome: Outcome, machine: Machine) -> ResolvedExperiment:
-    return ResolvedExperiment(outcome.params, outcome.facts, machine, outcome.labels)
-
-
-def _round_values(metric: Metric, rounds: Sequence[Measurement], machine: Machine) -> list[float]:
-    return [metric.of_round(_resolved(m.outcome, machine), m.samples) for m in rounds]
-
-
-def _key(probe: Probe, metric: Metric, outcome: Outcome) -> MetricKey:
-    """Return the probe, parameters and metric that values belong to."""
-    return MetricKey(probe.name, outcome.params, metric.name, metric.unit, metric.better)
-
-
-def _known_rounds(
-    metric: Metric, resolved: ResolvedExperiment, measurements: Sequence[Measurement]
-) -> list[Measurement]:
-    """Return the rounds that a metric is computed from; none if it is unknown."""
-    rounds = [measurement for measurement in measurements if metric.is_known(resolved, measurement.samples)]
-    return rounds if metric.may_lack_rounds or len(rounds) == len(measurements) else []
 
 
 def _with_over_time(result: Result, seen: OverTime | None) -> Result:
@@ -407,23 +327,21 @@ def _with_values(metric: Metric, resolved: ResolvedExperiment, measurement: Meas
 
 
 class _MetricSummary:
-    """One metric of one experiment, computed from ``rounds``, the part of ``measurements`` in which it is known."""
+    """One metric of one experiment, computed from its ``rounds``; ``measurements`` are all of the experiment."""
 
-    def __init__(
-        self, run: Run, probe: Probe, metric: Metric, measurements: Sequence[Measurement],
-        rounds: Sequence[Measurement], machine: Machine,
-    ) -> None:  # fmt: skip
+    def __init__(self, run: Run, probe: Probe, measurements: Sequence[Measurement], rounds: MetricRounds) -> None:
         self._run = run
         self._probe = probe
-        self._metric = metric
-        self._outcome = rounds[-1].outcome
-        self._experiments = [_resolved(m.outcome, machine) for m in rounds]
+        self._metric = rounds.metric
+        self._outcome = rounds.measurements[-1].outcome
+        self._experiments = rounds.experiments
         self._measurements = [
-            _with_values(metric, resolved, m) for resolved, m in zip(self._experiments, rounds, strict=True)
+            _with_values(self._metric, experiment, measurement)
+            for experiment, measurement in zip(rounds.experiments, rounds.measurements, strict=True)
         ]
         self._all_samples = [sample for m in measurements for sample in m.samples]
         self._samples = [sample for m in self._measurements for sample in m.samples]
-        self.rounds = _round_values(metric, rounds, machine)
+        self.rounds = rounds.values
 
     @cached_property
     def _values(self) -> list[float]:

@@ -12,7 +12,7 @@ import pytest
 from nameplate.errors import CoreDied, CoreHung, FileError
 from nameplate.planning.budget import MIN_SLICE_S, closing_s, margin_s
 from nameplate.records.plan_record import Plan
-from nameplate.records.run_record import Ending, Outcome, Sample
+from nameplate.records.run_record import Ending, Header, Outcome, Sample
 from nameplate.results.measurements import Measurement
 from run_samples import FakeCores, outcome, plan, sample
 
@@ -243,8 +243,8 @@ def test_dense_points_are_measured_only_where_they_are_needed() -> None:
     """The session asks after two rounds; a point that is not wanted stops as ``even`` and delays nothing."""
     asked: list[dict[str, int]] = []
 
-    def refine(headlines: Mapping[str, Sequence[float]]) -> set[str]:
-        asked.append({identity: len(values) for identity, values in headlines.items() if values})
+    def refine(main_values: Mapping[str, Sequence[float]]) -> set[str]:
+        asked.append({identity: len(values) for identity, values in main_values.items() if values})
         return {"b"}
 
     which = plan("a", "b", "c")
@@ -468,8 +468,9 @@ def test_decided_experiments_end_in_place_of_precise_ones() -> None:
     session = cores.session(plan("a", "b", "c", budget_s=30.0), rate)
     asked: list[int] = []
 
-    def decided() -> set[str]:
+    def decided(_: Header, measurements: Sequence[Measurement]) -> set[str]:
         asked.append(len(cores.asked))
+        assert len(measurements) == len(cores.asked)
         return {6: {"a"}, 7: {"a"}}.get(len(asked) + 5, {"a", "b"})
 
     session.decided = decided
@@ -483,7 +484,21 @@ def test_an_experiment_that_is_no_longer_decided_is_taken_up_again() -> None:
     cores = FakeCores(steady)
     session = cores.session(plan("a", "b", budget_s=60.0), rate)
     looks: list[set[str]] = [{"a"}, {"a"}, {"b"}, {"a", "b"}]
-    session.decided = lambda: looks.pop(0)
+    session.decided = lambda _, __: looks.pop(0)
     session.run()
     assert Counter(identity for _, identity in cores.asked) == {"a": 7, "b": 8}
     assert cores.stop().reasons == {"a": "decided", "b": "decided"}
+
+
+def test_a_long_run_is_judged_after_each_tenth_more_rounds() -> None:
+    cores = FakeCores(steady)
+    session = cores.session(plan("a", budget_s=100.0), rate)
+    rounds: list[int] = []
+
+    def decided(_: Header, measurements: Sequence[Measurement]) -> set[str]:
+        rounds.append(len(measurements))
+        return {"a"} if len(measurements) > 40 else set()
+
+    session.decided = decided
+    session.run()
+    assert rounds == [*range(6, 20), 20, 22, 24, 26, 28, 30, 33, 36, 39, 42]

@@ -15,7 +15,7 @@ from nameplate.records.run_record import Ending, Sample, Stop
 from nameplate.results.digest import digest_of
 from nameplate.results.line_round_trips import LINE_ROUND_TRIP, line_round_trips
 from nameplate.results.measurements import Measurement, RunFile
-from nameplate.results.summarise import headlines, summarise
+from nameplate.results.summarise import measured_values, summarise
 from run_samples import FACTS, header, outcome, plan, run, sample
 
 
@@ -265,7 +265,7 @@ def test_experiments_with_the_same_resolved_parameters_have_one_result() -> None
     report = summarise(file)
     assert {result.id for result in report.results} == {"a"}
     assert "b has no row of its own: on this machine its parameters have the same values as those of a" in report.notes
-    assert {identity for identity, *_ in headlines(file)} == {"a"}
+    assert {identity for identity, *_ in measured_values(file)} == {"a"}
 
 
 def lost(number: int, ending: Ending, reason: str) -> Measurement:
@@ -287,7 +287,7 @@ def test_a_round_that_failed_costs_only_itself(ending: Ending, number: int) -> N
     said = f"1 of 7 rounds {ending}: out of memory"
     assert said in found.remarks
     assert f"a: {said}" in report.notes
-    assert [value for *_, value, _ in headlines(file)] == [r.summary.value for r in report.results]
+    assert [value for *_, value, _ in measured_values(file)] == [r.summary.value for r in report.results]
     assert [value.value for value in digest_of(file).values] == [r.summary.value for r in report.results]
 
 
@@ -307,7 +307,7 @@ def test_a_wrong_result_in_any_round_withdraws_the_value(later: list[Measurement
     assert len(report.results) == 1
     row = report.results[0].summary
     assert (row.outcome, row.value, row.ci, row.best, row.reason) == ("invalid", None, None, None, "wrong sum")
-    assert list(headlines(file)) == []
+    assert list(measured_values(file)) == []
     assert report.notes == ["a: invalid: wrong sum"]
 
 
