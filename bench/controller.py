@@ -14,9 +14,8 @@ from tempfile import TemporaryDirectory
 from types import TracebackType
 
 from nameplate.commands._against import Against, until_decided
-from nameplate.commands._measuring import Place, make_run, measure_to_file, new_run_file
-from nameplate.execution.core_process import CoreProcess, OnRecord, describe_core
-from nameplate.execution.file_keeper import FileDescriptorCache
+from nameplate.commands._measuring import RunEnvironment, make_run, measure_to_file, new_run_file
+from nameplate.execution.core_process import describe_core
 from nameplate.execution.launch import alone
 from nameplate.planning.plan_file import make_limits
 from nameplate.records.plan_record import Experiment, Plan
@@ -68,19 +67,16 @@ def measured(folder: Path, name: str, base: Report | None, n_rounds: int) -> tup
     limits = make_limits({"rounds": str(n_rounds + 1)} if base is None else {"budget": "10min"})
     times = CpuTimes()
 
-    def start_core(on_record: OnRecord, keeper: FileDescriptorCache) -> CoreProcess:
-        return CoreProcess(on_record, 0, keeper, [], alone())
-
     def decided(report: Report) -> set[str]:
         assert base is not None
         until_decided(base, Against(folder / "base.jsonl", NEVER))(report)
         is_long_enough = max(map(len, (result.round_values for result in report.results))) > n_rounds
         return {result.id for result in report.results} if is_long_enough else set()
 
-    place = Place(core.machine, start_core, None, decided=None if base is None else decided)
+    environment = RunEnvironment(core.machine, decided=None if base is None else decided)
     with new_run_file(folder / f"{name}.jsonl") as writer:
         run = make_run(Plan(name, experiments, limits), 1, {}, "normal", "")
-        return times, measure_to_file(run, writer, None, times, place)
+        return times, measure_to_file(run, writer, None, times, environment)
 
 
 def main() -> None:

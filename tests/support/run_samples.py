@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Any
 
 from machines import MACHINE
+from nameplate.errors import CoreError
 from nameplate.execution.core_process import OnRecord
 from nameplate.execution.session import Control, Session
 from nameplate.records.plan_record import Experiment, Limits, Plan
@@ -105,12 +106,19 @@ class FakeCores:
     # The time of each request or end, and how long it may take.
     deadlines: list[tuple[float, float]] = field(default_factory=list)
     slices: list[float] = field(default_factory=list)
+    # The time of each start, and how long it may take; and the errors of starts by their number from 1.
+    starts: list[tuple[float, float]] = field(default_factory=list)
+    start_errors: Mapping[int, CoreError] = field(default_factory=dict)
     written: list[FileRecord] = field(default_factory=list)
     control: Control = field(default_factory=Control)
     progress: SilentProgress = field(default_factory=SilentProgress)
 
-    def start(self, on_record: OnRecord) -> FakeCores:
+    def start(self, on_record: OnRecord, within_s: float) -> FakeCores:
         self.started += 1
+        self.starts.append((self.now, within_s))
+        if self.started in self.start_errors:
+            self.now += min(within_s, 20.0)
+            raise self.start_errors[self.started]
         on_record(header())
         return self
 

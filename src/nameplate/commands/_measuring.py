@@ -7,7 +7,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from functools import partial
 from pathlib import Path
@@ -19,6 +19,7 @@ from nameplate.execution.busy_cpus import slowdown
 from nameplate.execution.core_process import CoreProcess, OnRecord
 from nameplate.execution.curve_refinement import refiner
 from nameplate.execution.file_keeper import FileDescriptorCache
+from nameplate.execution.launch import Launch, alone
 from nameplate.execution.memory_keeper import MemoryKeeper
 from nameplate.execution.session import Control, NodeTurns, Progress, Session
 from nameplate.interruption import handled, say
@@ -43,11 +44,10 @@ FOUND_SLOW = 1
 
 
 @dataclass(frozen=True)
-class Place:
-    """The place of a run: the facts of the machine, how to start a core on it, and the nodes that take turns.
+class RunEnvironment:
+    """Where and how a run is measured: the facts of the machine, how cores are started, and the nodes that take turns.
 
-    - ``start_core``: starts a core, given a function that receives its records and the cache of the files that cores
-      share
+    - ``launch``: how the processes of nameplate-core are started; ``options``: their options; ``nice``: their priority
     - ``nodes``: the nodes that measure single-machine experiments; None if the run is not measured per node
     - ``reference_values``: the values of the reference tools, from before the first round; only a new run writes them
     - ``began``: the time by ``time.monotonic`` from which the budget counts; None is the start of the command
@@ -57,8 +57,10 @@ class Place:
     """
 
     machine: Machine
-    start_core: Callable[[OnRecord, FileDescriptorCache], CoreProcess]
-    nodes: NodeTurns | None
+    launch: Launch = field(default_factory=alone)
+    options: Sequence[str] = ()
+    nice: int = 0
+    nodes: NodeTurns | None = None
     reference_values: Sequence[Reference] = ()
     began: float | None = None
     closing_s: float = 0.0
@@ -145,7 +147,7 @@ def core_options(peer: str | None, key_file: str | None, blas: str | None) -> li
 
 
 def measure_to_file(
-    header: Run, writer: RunWriter, earlier: RunFile | None, progress: Progress, place: Place
+    header: Run, writer: RunWriter, earlier: RunFile | None, progress: Progress, environment: RunEnvironment
 ) -> Report:
     """Measure a plan until it is complete or Ctrl-C stops it, and return its results.
 
@@ -161,28 +163,32 @@ def measure_to_file(
     code_fingerprint()  # computed now, because another version may be installed during a long run
     control = Control()
     keeper = FileDescriptorCache()
-    memory = MemoryKeeper(place.machine)
+
+    def start_core(on_record: OnRecord, deadline_s: float) -> CoreProcess:
+        return CoreProcess(on_record, environment.nice, keeper, environment.options, environment.launch, deadline_s)
+
+    memory = MemoryKeeper(environment.machine)
     session = Session(
         plan=header.plan,
         seed=header.seed,
-        start_core=lambda on_record: place.start_core(on_record, keeper),
+        start_core=start_core,
         write=writer.write,
         sync=writer.sync_if_due,
-        values_of=lambda m: values_in_round(probe_of(m.outcome.probe), m, place.machine),
+        values_of=lambda m: values_in_round(probe_of(m.outcome.probe), m, environment.machine),
         progress=progress,
         control=control,
         refine=refiner(header.plan),
-        decided=partial(_decided, place.decided, header) if place.decided else None,
-        nodes=place.nodes,
+        decided=partial(_decided, environment.decided, header) if environment.decided else None,
+        nodes=environment.nodes,
         memory=memory,
-        began=command_began() if place.began is None else place.began,
+        began=command_began() if environment.began is None else environment.began,
         slowdown=slowdown,
-        closing_s=place.closing_s,
+        closing_s=environment.closing_s,
     )
     try:
         if earlier is None:
             writer.write(header)
-            for record in place.reference_values:
+            for record in environment.reference_values:
                 writer.write(record)
         else:
             writer.truncate(earlier.whole_bytes)

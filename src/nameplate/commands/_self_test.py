@@ -5,11 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from nameplate.commands._measuring import Place, make_run, measure_to_file
+from nameplate.commands._measuring import RunEnvironment, make_run, measure_to_file
 from nameplate.comparison.false_positives import WINDOW
 from nameplate.errors import UsageError
-from nameplate.execution.core_process import CoreProcess, OnRecord, describe_core
-from nameplate.execution.file_keeper import FileDescriptorCache
+from nameplate.execution.core_process import describe_core
 from nameplate.planning.budget import round_s
 from nameplate.planning.plan_file import build_plan, read_plan
 from nameplate.records.result import Report
@@ -39,12 +38,8 @@ def measured_against_itself(budget: str | None) -> tuple[Report, Path]:
         )
     plan = build_plan(text, core.probes, {"rounds": str(rounds)}, core.machine)
     path = Path(f"nameplate-selftest-{datetime.now().strftime('%Y%m%d-%H%M%S')}.jsonl")
-
-    def start_core(on_record: OnRecord, keeper: FileDescriptorCache) -> CoreProcess:
-        return CoreProcess(on_record, keeper=keeper)
-
     header = make_run(plan, None, {}, "normal", "")
     with RunWriter.create_numbered(path) as writer:
-        place = Place(core.machine, start_core, None)
-        report = measure_to_file(header, writer, None, make_progress(False, False, header.plan.experiments), place)
+        progress = make_progress(False, False, header.plan.experiments)
+        report = measure_to_file(header, writer, None, progress, RunEnvironment(core.machine))
     return report, writer.path

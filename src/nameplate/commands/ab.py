@@ -11,7 +11,7 @@ import msgspec
 from cyclopts import Parameter
 
 from nameplate.commands._measuring import (
-    Place,
+    RunEnvironment,
     check_seed,
     core_options,
     incomplete_code,
@@ -24,8 +24,7 @@ from nameplate.commands.compare import exit_code, print_json
 from nameplate.comparison.metric_rows import overall_verdict
 from nameplate.comparison.two_variants import compare_variants
 from nameplate.errors import UsageError
-from nameplate.execution.core_process import CoreDescription, CoreProcess, OnRecord, describe_core
-from nameplate.execution.file_keeper import FileDescriptorCache
+from nameplate.execution.core_process import CoreDescription, describe_core
 from nameplate.execution.launch import Launch, alone, launch_with
 from nameplate.planning.plan_file import DEFAULT_SLICE_S, make_limits
 from nameplate.planning.sweep import experiments, find_probe, split_arguments
@@ -98,15 +97,10 @@ def command(  # noqa: PLR0913 (the options of the command line)
     given = {"budget": budget, "time": time}
     limits = make_limits({name: text for name, text in given.items() if text is not None})
     plan = Plan("ab", variants, msgspec.structs.replace(limits, detect=share))
-
-    def start_core(on_record: OnRecord, keeper: FileDescriptorCache) -> CoreProcess:
-        return CoreProcess(on_record, 0, keeper, options, launch)
-
-    place = Place(core.machine, start_core, None, decided=lambda report: _decided(report, share))
+    environment = RunEnvironment(core.machine, launch, options, decided=lambda report: _decided(report, share))
     with new_run_file(output) as writer:
-        report = measure_to_file(
-            make_run(plan, seed, {}, "normal", ""), writer, None, make_progress(quiet, False, plan.experiments), place
-        )
+        progress = make_progress(quiet, False, plan.experiments)
+        report = measure_to_file(make_run(plan, seed, {}, "normal", ""), writer, None, progress, environment)
     return _show(report, share, (a, b), writer.path, json, quiet)
 
 

@@ -12,12 +12,11 @@ from cyclopts import Parameter
 
 from nameplate.commands._expected import ExpectationSource, expectation_source, print_sources
 from nameplate.commands._learning import learn_site
-from nameplate.commands._measuring import Place, make_run, measure_to_file, new_run_file
+from nameplate.commands._measuring import RunEnvironment, make_run, measure_to_file, new_run_file
 from nameplate.commands._reading import read_report
 from nameplate.errors import CoreError, NothingExpected, UsageError
 from nameplate.execution.busy_cpus import busiest_cpu
-from nameplate.execution.core_process import CoreProcess, OnRecord, describe_core
-from nameplate.execution.file_keeper import FileDescriptorCache
+from nameplate.execution.core_process import describe_core
 from nameplate.execution.launch import alone
 from nameplate.execution.memory_keeper import returns_free_memory
 from nameplate.expectations.expectation import Expectation
@@ -174,14 +173,10 @@ def _measured(
     plan = _plan(quick, expectation, is_fast)
     if not even_if_busy:
         _refuse_if_busy(core.machine)
-
-    def start_core(on_record: OnRecord, keeper: FileDescriptorCache) -> CoreProcess:
-        return CoreProcess(on_record, 0, keeper, [], alone())
-
     with new_run_file(output) as writer:
         progress = make_progress(quiet, False, plan.experiments)
         header = make_run(plan, None, {}, "normal", "")
-        report = measure_to_file(header, writer, None, progress, Place(core.machine, start_core, None))
+        report = measure_to_file(header, writer, None, progress, RunEnvironment(core.machine))
     _machine_of(report, writer.path)
     return _checked(report, expectation, writer.path)
 

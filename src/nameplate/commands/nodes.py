@@ -10,10 +10,9 @@ from typing import Annotated
 import msgspec
 from cyclopts import Parameter
 
-from nameplate.commands._measuring import FOUND_SLOW, Place, make_run, measure_to_file, slow_code
+from nameplate.commands._measuring import FOUND_SLOW, RunEnvironment, make_run, measure_to_file, slow_code
 from nameplate.errors import UsageError
-from nameplate.execution.core_process import CoreProcess, OnRecord, describe_core
-from nameplate.execution.file_keeper import FileDescriptorCache
+from nameplate.execution.core_process import describe_core
 from nameplate.execution.launch import launch_with
 from nameplate.execution.session import NodeTurns as NodesInTurn
 from nameplate.hostlist import compress
@@ -115,13 +114,9 @@ def _recheck(nodes: Nodes, first: Run | None, target: Path, mpi: str | None, pla
     check_places(suspects.plan.experiments, core.probes, split_arguments(places), "the run")
     header = make_run(suspects.plan, None, first.rated, "normal", "in-turn")
     positions = _positions(suspects.nodes, nodes_of(core.machine))
-
-    def start_core(on_record: OnRecord, keeper: FileDescriptorCache) -> CoreProcess:
-        return CoreProcess(on_record, keeper=keeper, launch=launch)
-
-    place = Place(core.machine, start_core, NodesInTurn(positions, at_once=False))
+    environment = RunEnvironment(core.machine, launch, nodes=NodesInTurn(positions, at_once=False))
     with RunWriter.create(target) as writer:
-        again = measure_to_file(header, writer, None, make_progress(False, False, header.plan.experiments), place)
+        again = measure_to_file(header, writer, None, make_progress(False, False, header.plan.experiments), environment)
     found = findings(nodes, suspects, again.nodes, first)
     print_findings(found)
     return FOUND_SLOW if any(finding.label in ("persistent", "not measured") for finding in found) else 0

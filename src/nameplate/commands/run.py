@@ -20,7 +20,7 @@ from nameplate.commands._against import Against, Shown, against_of, base_and_pla
 from nameplate.commands._dry_run import print_plan
 from nameplate.commands._expected import check_site, with_judgement
 from nameplate.commands._measuring import (
-    Place,
+    RunEnvironment,
     check_seed,
     core_options,
     incomplete_code,
@@ -35,13 +35,10 @@ from nameplate.commands._tools import asked_references, reference_values, refere
 from nameplate.errors import FileError, OutputError, UsageError
 from nameplate.execution.core_process import (
     CoreDescription,
-    CoreProcess,
-    OnRecord,
     describe,
     describe_all,
     describe_core,
 )
-from nameplate.execution.file_keeper import FileDescriptorCache
 from nameplate.execution.launch import Launch, alone, launch_with
 from nameplate.execution.slurm import Allocation, allocation_of, write_script
 from nameplate.expectations.site_file import read_site
@@ -372,20 +369,18 @@ def _begun_against(options: RunOptions, against: Against, core: CoreDescription)
 
 def _measure(options: RunOptions, prepared: Prepared, writer: RunWriter) -> Report:
     header, core = prepared.header, prepared.core
-    nice = _nice(header.priority)
-
-    def start_core(on_record: OnRecord, keeper: FileDescriptorCache) -> CoreProcess:
-        return CoreProcess(on_record, nice, keeper, options.core_options, options.launch)
-
     nodes = nodes_of_run(header, core.machine)
     turns = nodes.turns if nodes else 1
     is_new = prepared.earlier is None
     references = _reference_values(header.plan, core, turns, options.began, options.quiet) if is_new else []
     decided = until_decided(prepared.base, options.against) if options.against and prepared.base else None
     closing_s = REPORT_S * sum(each is not None for each in (options.report, options.study))
-    place = Place(core.machine, start_core, nodes, references, options.began, closing_s, decided)
+    environment = RunEnvironment(
+        core.machine, options.launch, options.core_options, _nice(header.priority), nodes, references, options.began,
+        closing_s, decided,
+    )  # fmt: skip
     progress = make_progress(options.quiet, header.plan.limits.interval_s is not None, header.plan.experiments)
-    report = measure_to_file(header, writer, prepared.earlier, progress, place)
+    report = measure_to_file(header, writer, prepared.earlier, progress, environment)
     keep_report(writer.path, report)
     return report
 

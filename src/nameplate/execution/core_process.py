@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shlex
 import signal
@@ -234,14 +235,15 @@ class CoreProcess:
 
     def __init__(
         self, on_record: OnRecord, nice: int = 0, keeper: FileDescriptorCache | None = None,
-        options: Sequence[str] = (), launch: Launch | None = None,
+        options: Sequence[str] = (), launch: Launch | None = None, max_start_s: float = math.inf,
     ) -> None:  # fmt: skip
         """Start the process and pass its header, the first record, to ``on_record``.
 
         ``nice`` is its scheduling priority from -20 (highest) to 19, and 0 leaves it as it is. ``keeper`` takes over
         the files that the process creates, for the next process; None discards them. With a launcher, no files are
         taken over, and ``nice`` applies to the launcher. ``options`` are further options of nameplate-core.
-        ``launch`` None starts the core without MPI. Raises CoreError if the process does not start or its header is
+        ``launch`` None starts the core without MPI. The process has the time to start that its launch allows, but at
+        most ``max_start_s``. Raises CoreError if the process does not start or its header is
         wrong, and PermissionError if ``nice`` is not permitted.
         """
         self._launch = launch or alone()
@@ -253,7 +255,7 @@ class CoreProcess:
         try:
             if nice:
                 os.setpriority(os.PRIO_PROCESS, self._process.pid, nice)
-            on_record(self._read_header())
+            on_record(self._read_header(min(max_start_s, self._launch.start_deadline_s)))
         except BaseException:
             self.kill()
             raise
@@ -282,8 +284,8 @@ class CoreProcess:
             except OSError as error:
                 raise CoreMissing(f"cannot run {self._launch.command()[0]}: {error.strerror}") from None
 
-    def _read_header(self) -> Header:
-        header = self._read(time.monotonic() + self._launch.start_deadline_s)
+    def _read_header(self, deadline_s: float) -> Header:
+        header = self._read(time.monotonic() + deadline_s)
         if not isinstance(header, Header):
             raise CoreMissing(f"the first record of nameplate-core is not a header: run {how_to_build()}")
         check_schema(header.schema, "nameplate-core")

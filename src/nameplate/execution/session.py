@@ -60,6 +60,10 @@ MAX_FAILURES = 3
 # rounds: each reads all rounds so far.
 ROUNDS_PER_DECISION = 10
 
+# Without an answer for this time, and for this multiple of the shortest time that it took before, a core hangs.
+MIN_HANG_S = 2.0
+HANG_FACTOR = 10.0
+
 # The time for set-up, warm-up, calibration and the last sample, in addition to a slice.
 GRACE_S = 30.0
 
@@ -69,7 +73,7 @@ Refine = Callable[[Mapping[str, Sequence[float]]], set[str]]
 Slowdown = Callable[[], float]
 # Returns the ids of the experiments whose verdict is final, from the first header and all measurements so far.
 Decided = Callable[[Header, Sequence[Measurement]], set[str]]
-StartCore = Callable[[OnRecord], Core]
+StartCore = Callable[[OnRecord, float], Core]
 ValuesOf = Callable[[Measurement], Sequence[float | None]]
 Clock = Callable[[], float]
 
@@ -169,7 +173,8 @@ class Session:
     """One run of a plan.
 
     - ``plan``: the experiments and limits; ``seed``: the seed of their order in each round
-    - ``start_core``: starts a core for one round and passes its header to its argument
+    - ``start_core``: starts a core for one round and passes its header to its first argument; the second is the time in
+      seconds that it has to start
     - ``write``: receives every record, with the number of its round from 1; the last one, ``Stop``, has round 0
     - ``values_of``: returns the value of each metric of the probe in a round, None for one without a value; precision
       is judged by the first metric that the experiment has (``metric_rounds.main_values``)
@@ -409,16 +414,9 @@ class Session:
 
     def _with_one_core(self, number: int, todo: Sequence[Experiment]) -> list[Experiment]:
         """Measure with a fresh core until the list is done or the core has ended; return the remaining experiments."""
-
-        def keep(record: Header | Sample | Outcome) -> None:
-            if isinstance(record, Header):
-                self._check_job(record)
-                self._header = self._header or record
-            self.write(msgspec.structs.replace(record, round=number))
-
-        began = self.clock()
-        core = self.start_core(keep)
-        self._start_core_s = max(self._start_core_s, self.clock() - began)
+        core = self._started(number, todo)
+        if core is None:
+            return []
         self.control.core = core
         try:
             for index, experiment in enumerate(todo):
@@ -429,11 +427,59 @@ class Session:
                 if not self._measure_one(core, number, experiment):
                     return list(todo[index + 1 :])
                 self.sync()
-            core.close(min(CLOSE_DEADLINE_S, max(0.0, self._measuring_s())) if self._is_limited() else CLOSE_DEADLINE_S)
+            core.close(min(CLOSE_DEADLINE_S, self._max_s()))
         finally:
             self.control.core = None
             core.kill()
         return []
+
+    def _started(self, number: int, todo: Sequence[Experiment]) -> Core | None:
+        """Return a core for experiments of a round, or None if it does not start, which costs them the round.
+
+        The first core of a run must start: if nothing was measured, the next one would fail, too.
+        """
+
+        def keep(record: Header | Sample | Outcome) -> None:
+            if isinstance(record, Header):
+                self._check_job(record)
+                self._header = self._header or record
+            self.write(msgspec.structs.replace(record, round=number))
+
+        began = self.clock()
+        try:
+            core = self.start_core(keep, self._max_s())
+        except (CoreDied, CoreHung) as error:
+            if self._header is None:
+                raise
+            if self._has_failed(error, self.clock() - began, self._start_core_s):
+                self.progress.warn(f"round {number}: {error}")
+                for experiment in todo:
+                    self._record_failure(number, experiment, error, [])
+            return None
+        self._start_core_s = max(self._start_core_s, self.clock() - began)
+        return core
+
+    def _max_s(self) -> float:
+        """Return the longest time in seconds that anything may take now: the rest of the budget, infinity without."""
+        return max(0.0, self._measuring_s()) if self._is_limited() else math.inf
+
+    def _has_failed(self, error: CoreDied | CoreHung, waited_s: float, shortest_s: float | None) -> bool:
+        """Return whether a core failed, rather than was cut off by the end of the budget or by Ctrl-C.
+
+        ``shortest_s`` is the shortest time that an answer like this one took; None if there was none. A core that is
+        still silent after many times as long hangs, although its deadline was only the end of the budget.
+        """
+        if self.control.stopped:
+            return False
+        if isinstance(error, CoreDied) or not self._out_of_time():
+            return True
+        return shortest_s is not None and waited_s > max(MIN_HANG_S, HANG_FACTOR * shortest_s)
+
+    def _record_failure(self, number: int, experiment: Experiment, error: CoreError, samples: Sequence[Sample]) -> None:
+        outcome = msgspec.structs.replace(self._gone(experiment, error), round=number)
+        self.write(outcome)
+        self._note(Measurement(outcome, list(samples)))
+        self._expect(experiment)
 
     def _check_job(self, header: Header) -> None:
         """Raise UsageError if the nodes are not those of earlier rounds: their medians would mix different machines."""
@@ -466,8 +512,7 @@ class Session:
         longest_sample_s = max(limits.sample_s or 0.0, limits.interval_s or experiment.interval_s or 0.0)
         setup_s = probe_of(experiment.probe).longest_setup_s(experiment.params)
         deadline_s = slice_s + limits.warmup_s + 3 * longest_sample_s + setup_s + self.grace_s
-        if self._is_limited():
-            deadline_s = min(deadline_s, self._measuring_s())
+        deadline_s = min(deadline_s, self._max_s())
         request = make_request(experiment, limits, slice_s)
         if self.nodes is not None and not probe_of(experiment.probe).takes_whole_job:
             request |= self.nodes.fields(f"{self.seed}/{number}/{experiment.id}")
@@ -476,13 +521,9 @@ class Session:
         try:
             outcome = self._outcome(core, experiment, request, deadline_s, keep)
         except (CoreDied, CoreHung) as error:
-            if self.control.stopped or self._out_of_time():
-                return False
-            outcome = self._gone(experiment, error)
-            self.write(msgspec.structs.replace(outcome, round=number))
-            self.progress.warn(f"{experiment.id}: {error}")
-            self._note(Measurement(msgspec.structs.replace(outcome, round=number), samples))
-            self._expect(experiment)
+            if self._has_failed(error, self.clock() - began, self._took_s.get(experiment.id)):
+                self.progress.warn(f"{experiment.id}: {error}")
+                self._record_failure(number, experiment, error, samples)
             return False
         took_s = self.clock() - began
         self._took_s[experiment.id] = min(took_s, self._took_s.get(experiment.id, took_s))

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import msgspec
 import pytest
 
-from nameplate.errors import CoreDied, CoreHung, FileError
+from nameplate.errors import CoreDied, CoreError, CoreHung, FileError
 from nameplate.planning.budget import MIN_SLICE_S, closing_s, margin_s
 from nameplate.records.plan_record import Plan
 from nameplate.records.run_record import Ending, Header, Outcome, Sample
@@ -410,6 +410,58 @@ def test_a_sample_that_ends_after_the_budget_is_not_a_failure() -> None:
     assert len(cores.asked) == 1
     assert set(cores.stop().reasons.values()) == {"budget"}
     assert not [record for record in cores.written if isinstance(record, Outcome)]
+
+
+@pytest.mark.parametrize("rounds", [None, 30], ids=["until precise", "fixed rounds"])
+def test_a_core_that_hangs_until_the_end_of_the_budget_has_failed(rounds: int | None) -> None:
+    """Its deadline is the end of the budget, but it answered in a second before."""
+    cores = FakeCores(noisy)
+
+    def answer(identity: str, before: int) -> Iterable[Sample | Outcome]:
+        if (identity, before) == ("b", 4):
+            cores.now += cores.deadlines[-1][1]
+            raise CoreHung("did not answer before its deadline and was killed")
+        return noisy(identity, before)
+
+    cores.answer = answer
+    which = plan("a", "b", rounds=rounds, budget_s=20.0, budget_binds=rounds is not None)
+    cores.session(which, rate).run()
+    failed = [record for record in cores.written if isinstance(record, Outcome) and record.ending == "failed"]
+    assert [(record.id, record.round) for record in failed] == [("b", 5)]
+    assert len(cores.progress.warnings) == 1
+
+
+@pytest.mark.parametrize("error", [CoreDied("SIGKILL"), CoreHung("no answer")])
+def test_a_core_that_does_not_start_costs_only_the_round(error: CoreError) -> None:
+    cores = FakeCores(noisy, start_errors={4: error})
+    cores.session(plan("a", "b", rounds=6), rate).run()
+    assert Counter(identity for _, identity in cores.asked) == {"a": 5, "b": 5}
+    failed = [record for record in cores.written if isinstance(record, Outcome) and record.ending == "failed"]
+    assert [(record.round, record.reason) for record in failed] == [(4, str(error))] * 2
+    assert cores.progress.warnings == [f"round 4: {error}"]
+
+
+def test_cores_that_keep_failing_to_start_end_the_run() -> None:
+    cores = FakeCores(noisy, start_errors=dict.fromkeys(range(3, 50), CoreDied("SIGKILL")))
+    cores.session(plan("a", "b", rounds=30), rate).run()
+    assert cores.started == 5
+    assert set(cores.stop().reasons.values()) == {"failed"}
+
+
+def test_a_first_core_that_does_not_start_is_an_error() -> None:
+    cores = FakeCores(noisy, start_errors={1: CoreDied("SIGKILL")})
+    with pytest.raises(CoreDied):
+        cores.session(plan("a", rounds=6), rate).run()
+
+
+def test_a_core_has_no_longer_than_the_budget_to_start() -> None:
+    cores = FakeCores(noisy, start_errors={3: CoreHung("no answer")})
+    cores.session(plan("a", "b", budget_s=8.0), rate).run()
+    assert all(start_s + within_s <= 8.0 for start_s, within_s in cores.starts)
+    assert cores.now <= 8.0
+    endless = FakeCores(noisy)
+    endless.session(plan("a", rounds=1), rate).run()
+    assert endless.starts == [(0.0, math.inf)]
 
 
 @pytest.mark.parametrize("slowdown", [1.0, 4.0])
