@@ -78,7 +78,8 @@ def _stretches(results: Sequence[Result], window: int) -> Iterator[int]:
 def _pair(result: Result, begin: int, window: int) -> Rounds:
     values = result.round_values
     area = result.summary.probe.partition("_")[0]  # as compare does, false discoveries are controlled within each area
-    return Rounds(values[begin : begin + window], values[begin + window : begin + 2 * window], result.better, area)
+    base, new = values[begin : begin + window], values[begin + window : begin + 2 * window]
+    return Rounds(base, new, result.better, area, rounding=(result.rounding, result.rounding))
 
 
 def _count(result: Result, judgements: Sequence[Judged]) -> FalsePositiveCount:

@@ -11,6 +11,7 @@ import msgspec
 
 from nameplate.records.plan_record import Value
 from nameplate.records.result import Result
+from nameplate.statistics.two_samples import Rounds
 from nameplate.statistics.verdict import Judged, Verdict
 
 # A probe, a metric, and the parameters in alphabetical order.
@@ -140,6 +141,13 @@ def capability_change(found: Judged, base: float, new: float) -> CapabilityChang
         base=base, new=new, verdict=found.verdict, ratio=found.ratio, ci=found.ci, reason=found.reason,
         detectable=found.detectable,
     )  # fmt: skip
+
+
+def rounds_of(base: Result, new: Result, *, family: str = "", is_sequential: bool = False) -> Rounds:
+    """Return the rounds of a metric in two runs, with the rounding of their values."""
+    return Rounds(
+        base.round_values, new.round_values, base.better, family, is_sequential, (base.rounding, new.rounding)
+    )
 
 
 def metric_rows(pairs: Sequence[MetricPair], judge_pairs: JudgePairs) -> list[ComparisonRow]:

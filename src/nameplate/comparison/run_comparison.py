@@ -19,6 +19,7 @@ from nameplate.comparison.metric_rows import (
     MetricPair,
     capability_change,
     metric_rows,
+    rounds_of,
 )
 from nameplate.comparison.run_to_run import resource_of, run_to_run
 from nameplate.errors import UsageError
@@ -27,7 +28,7 @@ from nameplate.records.result import Report, Result
 from nameplate.results.cpu_time import share_of_cpu_time
 from nameplate.statistics.capability_change import CapabilityPair, Estimate, usable
 from nameplate.statistics.difference import judge_differences
-from nameplate.statistics.two_samples import Rounds, judge
+from nameplate.statistics.two_samples import judge
 from nameplate.statistics.verdict import SAME_WITHIN, Judged, Verdict
 
 _RUNS = ("the base", "the new run")
@@ -211,7 +212,7 @@ def _name(key: Key) -> str:
 
 def judge_runs(pairs: Sequence[MetricPair], same_within: float) -> list[tuple[Judged, CapabilityChange | None]]:
     """Return the verdicts on what was typical and on the capability, for pairs from runs that are independent."""
-    rounds = [Rounds(p.base.round_values, p.new.round_values, p.base.better, p.family, p.is_sequential) for p in pairs]
+    rounds = [rounds_of(pair.base, pair.new, family=pair.family, is_sequential=pair.is_sequential) for pair in pairs]
     typical = [
         with_time(_with_ratio_of_values(each, pair), pair)
         for each, pair in zip(judge(rounds, same_within), pairs, strict=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from xml.etree import ElementTree
 from xml.parsers import expat
@@ -39,12 +39,14 @@ class StreamNode:
 
     ``name`` is the name of its host. ``processes`` is its number of MPI processes. ``times`` has one entry for each of
     ``KERNELS`` ("Copy", "Scale", "Add", "Triad"), in seconds per repeat: the average is over all processes and repeats,
-    minimum and maximum are over the slowest process of each repeat.
+    minimum and maximum are over the slowest process of each repeat. ``printed`` has the averages as a file that
+    was read prints them.
     """
 
     name: str
     processes: int
     times: Mapping[str, Spread]
+    printed: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -200,7 +202,9 @@ class _Reader:
         if not name or len(name) > _MAX_NAME:
             raise self._wrong(f"node {number}", f"has no name of 1 to {_MAX_NAME} characters")
         own = self._count(node, "processes", name) if self._text(node, "processes") else processes
-        return StreamNode(name, own, {kernel: self._times(node, kernel, name) for kernel in KERNELS})
+        times = {kernel: self._times(node, kernel, name) for kernel in KERNELS}
+        printed = {kernel: self._text(self._child(node, kernel, name), _TIMES[0]) or "" for kernel in KERNELS}
+        return StreamNode(name, own, times, printed)
 
     def _times(self, node: ElementTree.Element, kernel: str, name: str) -> Spread:
         times = self._child(node, kernel, f"node {name}")

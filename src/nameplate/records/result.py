@@ -164,6 +164,8 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
       excludes others; an empty list means that the work did not have the parameter
     - ``restriction``: what kept an imported value below what the machine delivers, such as a rate that was asked for;
       empty if there was nothing
+    - ``rounding``: of an imported value, the largest rounding of the numbers that its tool printed, as a share of them
+      (``statistics/rounding.py``), which ``summary.ci`` includes; 0 if they have many digits
     - ``limit``: the limit that the capability includes, "" if there was none; ``capable_rounds``: the number of rounds
       that the capability is estimated from, those since the limit set in. It is 0 without a capability.
 
@@ -200,6 +202,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     capable_rounds: Count = 0
     possible: dict[str, list[Value]] = {}
     restriction: str = ""
+    rounding: Real = 0.0
 
     def __post_init__(self) -> None:
         """Set the kind of results in reports of earlier versions, which have it only in the summary's ``stop``."""

@@ -12,6 +12,7 @@ from nameplate.planning.budget import MIN_ROUNDS
 from nameplate.records.result import Report, Result
 from nameplate.report.experiments import headlines, is_derived
 from nameplate.report.format import count
+from nameplate.statistics.rounding import COARSE, rounding_text
 
 Level: TypeAlias = Literal["high", "medium", "low"]
 
@@ -44,7 +45,8 @@ def trust_in(report: Report) -> Trust:
 
     Trust is low without intervals, which need six rounds, in a run that did not end, and on an emulated processor.
     Otherwise it depends on how many experiments had more than 10 % disturbed samples, and on the median half width of
-    the 95 % intervals. The widest one is named if it is more than twice as wide.
+    the 95 % intervals. The widest one is named if it is more than twice as wide, and the largest rounding of numbers
+    that another tool printed if it left them two digits or fewer.
     """
     measured = [result for result in headlines(report.results) if result.summary.value is not None]
     own = [result for result in measured if not is_derived(result)]
@@ -61,6 +63,8 @@ def trust_in(report: Report) -> Trust:
         level = level_of(disturbed / len(own), width)
         wide = f", widest ±{widest * 100:.0f} %" if widest > 2 * width else ""
         why = f"{disturbed} of {count(len(own), 'experiment')} disturbed; median interval ±{width * 100:.1f} %{wide}"
+    rounding = max(result.rounding for result in own)
+    why += f"; {rounding_text(rounding)}" if rounding > COARSE else ""
     if report.truncated or report.interrupted:
         level, why = "low", "the run did not reach its end"
     if report.machine and report.machine.emulator:

@@ -9,6 +9,9 @@ and half are equally far from 1. A metric is called faster or slower if three co
 - The interval of the ratio (Hodges and Lehmann's estimate, with the interval of Mann and Whitney's test) excludes 1.
 - The ratio differs from 1 by at least 3 %, by more than 2.5 times the variation of a round, and by more than the drift
   between the halves of either run: a machine that drifts so much within a run drifts as much between two.
+
+Numbers that were printed with few digits may all be off in the same direction, which no number of rounds shows. What
+rounding may hide is therefore added to the interval on both sides, and a difference must exceed it.
 """
 
 from __future__ import annotations
@@ -26,6 +29,7 @@ from numpy.typing import NDArray
 from nameplate.statistics import sequential_test, t_test
 from nameplate.statistics.benjamini_hochberg import significant_by_family
 from nameplate.statistics.constants import MAD_TO_SD, OWN_MOVES
+from nameplate.statistics.rounding import printed_digits, rounding_margin
 from nameplate.statistics.verdict import (
     CONFIDENCE,
     EQUIVALENCE_CONFIDENCE,
@@ -56,7 +60,8 @@ class Rounds:
     ``base`` and ``new`` have one value per round, for at least one round, in the order of the rounds and in the same
     unit. All values are above 0, which is not checked. The two lengths may differ. ``family`` names the metrics among
     which the false discovery rate is controlled. ``is_sequential`` says that a run was ended when it had a verdict, so
-    that the test must hold after every round (``sequential_test.py``).
+    that the test must hold after every round (``sequential_test.py``). ``rounding`` has the largest rounding of the
+    numbers of each side (``rounding.py``), 0 for values that were not printed.
     """
 
     base: Sequence[float]
@@ -64,6 +69,7 @@ class Rounds:
     better: Literal["higher", "lower"]
     family: str = ""
     is_sequential: bool = False
+    rounding: tuple[float, float] = (0.0, 0.0)
 
 
 @dataclass(frozen=True)
@@ -72,7 +78,7 @@ class _Shift:
 
     ``change`` is the 99 % interval, and ``same`` the 90 % interval that decides SAME, both (low, high), nan with too
     few rounds. ``spread`` is the variation of a round, ``drift`` the difference between the halves of the rounds, both
-    from the run in which it is larger.
+    from the run in which it is larger. ``rounding`` is what rounding may hide, which the intervals include.
     """
 
     middle: float
@@ -81,6 +87,7 @@ class _Shift:
     probability: float
     spread: float
     drift: float
+    rounding: float
 
 
 def judge(metrics: Sequence[Rounds], same_within: float = SAME_WITHIN) -> list[Judged]:
@@ -109,16 +116,28 @@ def _judged(metric: Rounds, shift: _Shift, is_found: bool, same_within: float) -
         few = f"too few rounds ({n_rounds}): a verdict needs {_MIN_SEQUENTIAL}"
         return Judged("UNSURE", ratio, None, few, rounds_needed=_MIN_SEQUENTIAL)
     ci = (math.exp(low), math.exp(high))
-    margin = max(min_change(same_within), OWN_MOVES * shift.spread, OWN_MOVES * shift.drift)
-    precision = Precision(shift.change, shift.same)
+    margin = max(min_change(same_within), OWN_MOVES * shift.spread, OWN_MOVES * shift.drift) + shift.rounding
+    precision = Precision(shift.change, shift.same, rounding=shift.rounding)
     detectable = detectable_change(margin, precision.half)
     if is_found and abs(shift.middle) >= margin and (low > 0 or high < 0):
         return Judged(change_of(shift.middle, metric.better), ratio, ci, "", detectable)
     if max(map(abs, shift.same)) <= math.log1p(same_within):
         return Judged("SAME", ratio, ci, "", detectable)
     needed = rounds_needed(shift.middle, precision, margin, same_within, n_rounds)
-    reason = f"{_why_unsure(shift, is_found, margin, same_within)}; {needed_words(needed)}"
-    return Judged("UNSURE", ratio, ci, reason, detectable, needed)
+    why = _why_unsure(shift, is_found, margin, same_within)
+    if _is_rounding_decisive(shift, margin, same_within):
+        digits = printed_digits(max(metric.rounding))
+        why = f"printed with {digits}: a difference below {math.expm1(shift.rounding) * 100:.1f} % may be rounding"
+    return Judged("UNSURE", ratio, ci, f"{why}; {needed_words(needed)}", detectable, needed)
+
+
+def _is_rounding_decisive(shift: _Shift, margin: float, same_within: float) -> bool:
+    """Return whether an open verdict is due to rounding: it makes up most of the interval, or the verdict needs it."""
+    low, high = shift.change
+    half = (high - low) / 2 - shift.rounding
+    short_of_change = max(-max(low, -high), margin - abs(shift.middle))
+    short_of_same = max(map(abs, shift.same)) - math.log1p(same_within)
+    return 0 < shift.rounding >= min(half, short_of_change, short_of_same)
 
 
 def _why_unsure(shift: _Shift, is_found: bool, margin: float, same_within: float) -> str:
@@ -134,10 +153,17 @@ def _why_unsure(shift: _Shift, is_found: bool, margin: float, same_within: float
 
 def _shift_of(metric: Rounds) -> _Shift:
     base, new = np.log(np.asarray(metric.base)), np.log(np.asarray(metric.new))
-    found = _in_sequence(base, new) if metric.is_sequential else _by_order(base, new)
-    middle, change, same, probability = found
-    spread, drift = max(_spread(base), _spread(new)), max(_drift(base), _drift(new))
-    return _Shift(middle, change, same, probability, spread, drift)
+    test = _in_sequence if metric.is_sequential else _by_order
+    rounding = rounding_margin(*metric.rounding)
+    middle, change, same, probability = test(base, new)
+    if rounding:
+        # The smallest difference that the numbers had before they were rounded.
+        probability = test(base, new - math.copysign(min(rounding, abs(middle)), middle))[3]
+    (low, high), (low_same, high_same) = change, same
+    return _Shift(
+        middle, (low - rounding, high + rounding), (low_same - rounding, high_same + rounding), probability,
+        spread=max(_spread(base), _spread(new)), drift=max(_drift(base), _drift(new)), rounding=rounding,
+    )  # fmt: skip
 
 
 # The estimate, its 99 % and 90 % interval, and its p-value.

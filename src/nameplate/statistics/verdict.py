@@ -55,12 +55,14 @@ class Precision:
     """How precise a difference of two logarithms is, and what would make it more precise.
 
     ``change`` is its 99 % interval, and ``same`` the one that decides SAME (90 %), both (low, high). ``lasting`` is the
-    share of the variance that more rounds do not reduce, from 0 to 1, such as the variation between runs.
+    share of the variance that more rounds do not reduce, from 0 to 1, such as the variation between runs. ``rounding``
+    is the part of half of either interval that rounding accounts for, which more rounds do not reduce either.
     """
 
     change: tuple[float, float]
     same: tuple[float, float]
     lasting: float = 0.0
+    rounding: float = 0.0
 
     @property
     def half(self) -> float:
@@ -107,7 +109,8 @@ def rounds_needed(middle: float, precision: Precision, margin: float, same_withi
     rooms = [(math.log1p(same_within) - abs(middle), precision.half_same)]
     if abs(middle) >= margin:
         rooms.append((abs(middle), precision.half))
-    needed = min(_rounds_for(room, half, precision.lasting, rounds) for room, half in rooms)
+    rounding = precision.rounding
+    needed = min(_rounds_for(room - rounding, half - rounding, precision.lasting, rounds) for room, half in rooms)
     return 0 if math.isinf(needed) else max(math.ceil(needed), rounds + 1)
 
 

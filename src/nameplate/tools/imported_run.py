@@ -15,8 +15,9 @@ from nameplate.planning.sweep import experiment_id
 from nameplate.probes import probe_of
 from nameplate.records.inputs import files_in, is_folder, modified_s, read_input
 from nameplate.records.plan_record import Experiment, Limits, Plan, Value
-from nameplate.records.result import ImportedFile, Rated, Report, Result, Series, Summary
+from nameplate.records.result import ImportedFile, Interval, Rated, Report, Result, Series, Summary
 from nameplate.records.run_record import SCHEMA, Run
+from nameplate.statistics.rounding import COARSE, rounding_text
 from nameplate.statistics.stats import median, median_interval
 from nameplate.tools.external import importers_of, load_importers
 from nameplate.tools.output import Imported, Key, ToolOutput, shortened
@@ -141,12 +142,12 @@ def _result(values: Sequence[Imported]) -> Result:
     """Return the result of the values of one metric with the same parameters, one for each round."""
     first, rounds = values[0], [value.value for value in values]
     metric = next(metric for metric in probe_of(first.probe).metrics if metric.name == first.metric)
-    interval = median_interval(rounds)
+    interval, rounding = median_interval(rounds), max(value.rounding for value in values)
     best = max(rounds) if metric.better == "higher" else min(rounds)
     restriction = next((value.restriction for value in values if value.restriction), "")
     summary = Summary(
         probe=first.probe, params=dict(sorted(first.params.items())), metric=first.metric, value=median(rounds),
-        unit=metric.unit, ci=(interval.low, interval.high) if interval else None, rounds=len(rounds),
+        unit=metric.unit, ci=_with_rounding(interval, rounding) if interval else None, rounds=len(rounds),
         samples=len(rounds), mean=statistics.fmean(rounds), best=best, sustained=None, p95=None, p99=None, rated=None,
         efficiency=None, outcome="ok", reason="rated: imported", stop="imported", disturbed=0.0,
     )  # fmt: skip
@@ -154,9 +155,14 @@ def _result(values: Sequence[Imported]) -> Result:
         id=experiment_id(first.probe, summary.params), summary=summary, better=metric.better,
         rated=Rated(None, "imported"), efficiency_ci=None, series=Series([], [], [], []), round_values=rounds,
         utilisation=0.0, oversubscribed=False, facts={}, kind="imported",
-        possible=_possible_in_all(values), restriction=restriction,
-        remarks=[restriction] if restriction else [],
+        possible=_possible_in_all(values), restriction=restriction, rounding=rounding,
+        remarks=[*([restriction] if restriction else []), *([rounding_text(rounding)] if rounding > COARSE else [])],
     )  # fmt: skip
+
+
+def _with_rounding(interval: Interval, rounding: float) -> tuple[float, float]:
+    """Return an interval that also contains the values before they were rounded."""
+    return interval.low * (1 - rounding), interval.high / (1 - rounding)
 
 
 def _possible_in_all(values: Sequence[Imported]) -> dict[str, list[Value]]:

@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import TypeAlias, TypeVar
 
 import msgspec
@@ -39,7 +40,8 @@ class Imported:
     ``value`` is in the metric's SI base unit. ``params`` are the probe's parameters that the output tells; others are
     missing. ``possible`` has the values that a missing parameter may have had, if the output excludes others; () means
     that the work did not have the parameter at all. ``restriction`` says what kept the value below what the machine
-    delivers, such as a rate that was asked for, and is empty otherwise.
+    delivers, such as a rate that was asked for, and is empty otherwise. ``rounding`` is that of the printed number that
+    the value is, or is computed from (``rounding_of``); 0 for numbers with many digits.
     """
 
     probe: str
@@ -48,6 +50,7 @@ class Imported:
     value: float
     possible: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
     restriction: str = ""
+    rounding: float = 0.0
 
     @property
     def key(self) -> Key:
@@ -132,6 +135,16 @@ def positive(text: str | float, factor: float = 1.0) -> float:
     if not MIN_VALUE <= value <= MAX_VALUE:
         raise Unreadable(f"{text!s:.40}: not a possible value")
     return value
+
+
+def rounding_of(text: str) -> float:
+    """Return half a step of a number's last printed digit, as a share of the number.
+
+    ``text`` is a number that ``positive`` returns. Of "0.14" the share is 0.005 / 0.14; it is at most 0.5.
+    """
+    number = Decimal(text)
+    step = Decimal(1).scaleb(int(number.as_tuple().exponent))
+    return float(step / number / 2)
 
 
 def whole(text: str, what: str) -> int:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from tool_outputs.reprint import logged
-from tool_outputs.truth import Expected, Reading, Remark, ToolOutput
+from tool_outputs.truth import Expected, Reading, Remark, ToolOutput, half_step
 
 # The name as printed; until 2018 there is a space before (R).
 VERSIONS = ("4.0", "4.0 Update 1", "4.1", "2017", "2017 Update 2", "2018", "2018 Update 1", "2019", "2019 Update 3",
@@ -119,7 +119,7 @@ def _other_table(rng: random.Random, name: str, processes: int) -> list[str]:
 def _expected(times: Iterable[tuple[int, str]], pairs: int = 1) -> list[Expected]:
     return [
         Expected("latency", {"size": size, "data": "unchanged", "pairs": pairs}, float(time) * 1e-6, float(time) * 1e-6,
-                 frozenset({"size"}), is_optional=size == 0)
+                 frozenset({"size"}), is_optional=size == 0, rounding=half_step(time))
         for size, time in times
     ]  # fmt: skip
 
@@ -222,14 +222,15 @@ def _failed_samples(rng: random.Random, version: str) -> ToolOutput:
 
 def _twice(rng: random.Random, version: str) -> ToolOutput:
     first, second = _ping_pong(rng), _ping_pong(rng)
-    values: dict[int, list[float]] = {}
+    values: dict[int, list[str]] = {}
     for size, time in [*first.times, *second.times]:
-        values.setdefault(size, []).append(float(time) * 1e-6)
+        values.setdefault(size, []).append(time)
     required = frozenset({"size"})
     expected = [
-        Expected("latency", {"size": size, "data": "unchanged", "pairs": 1}, min(times), max(times), required)
+        Expected("latency", {"size": size, "data": "unchanged", "pairs": 1}, min(map(float, times)) * 1e-6,
+                 max(map(float, times)) * 1e-6, required, rounding=max(map(half_step, times)))
         for size, times in values.items()
-    ]
+    ]  # fmt: skip
     lines = [line for table in (first, second) for line in [*_preamble(version, "PingPong"), *table.lines, *_END]]
     return replace(_output(lines, version, Reading.MAY, expected, "two runs"), max_rounds=2)
 

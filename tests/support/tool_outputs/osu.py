@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from nameplate.records.plan_record import Value
 from tool_outputs.reprint import logged
-from tool_outputs.truth import Expected, Reading, Remark, ToolOutput
+from tool_outputs.truth import Expected, Reading, Remark, ToolOutput, half_step
 
 VERSIONS = ("5.3", "5.3.2", "5.6.3", "5.9", "6.2", "7.0", "7.1", "7.2", "7.3", "7.4", "7.5")
 # Other tests by their heading: the columns and the rows that follow the size.
@@ -98,8 +98,9 @@ def _expected(times: Iterable[tuple[int, str]], is_multiple: bool = False) -> li
     for size, time in times:
         value = float(time) * 1e-6
         expected.append(
-            Expected("latency", {"size": size, **common}, value, value, frozenset({"size"}), is_optional=size == 0)
-        )
+            Expected("latency", {"size": size, **common}, value, value, frozenset({"size"}), is_optional=size == 0,
+                     rounding=half_step(time))
+        )  # fmt: skip
     return expected
 
 
@@ -151,14 +152,15 @@ def _log(rng: random.Random, version: str) -> ToolOutput:
 def _repeated(rng: random.Random, version: str) -> ToolOutput:
     """Return two runs of the same test in one file."""
     first, second = _table(rng, version), _table(rng, version)
-    values: dict[int, list[float]] = {}
+    values: dict[int, list[str]] = {}
     for size, time in [*first.times, *second.times]:
-        values.setdefault(size, []).append(float(time) * 1e-6)
+        values.setdefault(size, []).append(time)
     required = frozenset({"size"})
     expected = [
-        Expected("latency", {"size": size, "data": "unchanged", "pairs": 1}, min(times), max(times), required)
+        Expected("latency", {"size": size, "data": "unchanged", "pairs": 1}, min(map(float, times)) * 1e-6,
+                 max(map(float, times)) * 1e-6, required, rounding=max(map(half_step, times)))
         for size, times in values.items()
-    ]
+    ]  # fmt: skip
     lines = ["same L3:", *first.lines, "other CCX:", *second.lines]
     return replace(_output(lines, version, Reading.MAY, expected, "the same test twice"), max_rounds=2)
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from nameplate.records.plan_record import Value
 from tool_outputs.reprint import logged
-from tool_outputs.truth import Expected, Reading, ToolOutput
+from tool_outputs.truth import Expected, Reading, ToolOutput, half_step
 
 _ARRAYS = {"copy": 2, "scale": 2, "add": 3, "triad": 3}
 _LINE = "-" * 61
@@ -57,7 +57,7 @@ def _expected(run: _Run, digits: int = 6) -> list[Expected]:
     required = frozenset({"op", "size", "precision", *(["threads"] if run.is_parallel else [])})
     return [
         Expected("bandwidth", {"op": op, **params}, _ARRAYS[op] * size / (float(time) + step),
-                 _ARRAYS[op] * size / (float(time) - step), required)
+                 _ARRAYS[op] * size / (float(time) - step), required, rounding=half_step(time))
         for op, time in run.times.items()
     ]  # fmt: skip
 

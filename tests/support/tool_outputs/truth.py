@@ -26,7 +26,8 @@ class Expected:
     """A value that an output tells, in the SI base unit of the metric, between ``low`` and ``high``.
 
     An importer may claim the parameters in ``params`` and no others, and must claim those that ``required`` names. It
-    may leave out an optional value.
+    may leave out an optional value. ``rounding`` is half a step of the last digit that the tool prints, as a share of
+    the number; 0 for numbers with many digits.
     """
 
     metric: str
@@ -35,6 +36,7 @@ class Expected:
     high: float
     required: frozenset[str] = frozenset()
     is_optional: bool = False
+    rounding: float = 0.0
 
     def agrees(self, params: Mapping[str, Value]) -> bool:
         """Return whether an importer may claim these parameters for the value."""
@@ -86,6 +88,11 @@ class ToolOutput:
     name: str = "output.txt"
 
 
+def half_step(text: str) -> float:
+    """Return half a step of the last digit of a number without an exponent, as a share of the number."""
+    return float(0.5 * 10 ** -len(text.partition(".")[2]) / float(text)) if float(text) else 0.0
+
+
 def faults(output: ToolOutput, report: Report) -> list[str]:
     """Return what is wrong with the values that were read from an output, a line each; the kind comes first."""
     values = [result for result in report.results if result.summary.value is not None]
@@ -118,6 +125,8 @@ def _fault(output: ToolOutput, result: Result) -> str:
     same_metric = [expected for expected in output.expected if expected.metric == result.summary.metric]
     agreeing = [expected for expected in same_metric if expected.agrees(result.summary.params)]
     if any(expected.contains(value) for expected in agreeing):
+        if not any(abs(result.rounding - expected.rounding) <= TOLERANCE for expected in agreeing):
+            return f"wrong rounding: {result.rounding:.3g}, not {agreeing[0].rounding:.3g}: {_text(result)}"
         if result.summary.rounds <= output.max_rounds:
             return ""
         return f"too many rounds: {result.summary.rounds}, {_text(result)}"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from nameplate.records.distributed_stream import KERNELS, StreamRun, parse_stream_run
 from nameplate.records.plan_record import Value
-from nameplate.tools.output import Imported, ToolOutput, tool_output
+from nameplate.tools.output import Imported, ToolOutput, rounding_of, tool_output
 
 
 def recognises(text: str) -> bool:
@@ -33,5 +33,6 @@ def _averages(run: StreamRun, kernel: str) -> Iterator[Imported]:
     moved = run.size_bytes[kernel] * sum(node.processes for node in run.nodes)
     process_s = sum(node.times[kernel].average_s * node.processes for node in run.nodes)
     node_s = sum(node.times[kernel].average_s for node in run.nodes)
-    yield Imported("mpi_stream", params, "rank_sum_bandwidth", moved / node_s)
-    yield Imported("mpi_stream", params, "bandwidth", moved / process_s)
+    rounding = max(rounding_of(node.printed[kernel]) for node in run.nodes)
+    yield Imported("mpi_stream", params, "rank_sum_bandwidth", moved / node_s, rounding=rounding)
+    yield Imported("mpi_stream", params, "bandwidth", moved / process_s, rounding=rounding)

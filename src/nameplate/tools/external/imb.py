@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from nameplate.errors import Unreadable
 from nameplate.records.plan_record import Value
-from nameplate.tools.output import Imported, ToolOutput, positive, tool_output, whole
+from nameplate.tools.output import Imported, ToolOutput, positive, rounding_of, tool_output, whole
 from nameplate.tools.reference_tool import ComparedMetric, ReferenceTool, ToolSetting, ToolWork
 from nameplate.tools.text_table import table_rows, without_prefix
 
@@ -156,7 +156,8 @@ def _values_of(lines: Sequence[str], first_line: int) -> tuple[list[Imported], l
                 raise Unreadable(f"the messages of {row.cells[0]} B have defects")
             if size := whole(row.cells[0], "the size"):
                 params: dict[str, Value] = {"size": size, "data": "unchanged", "pairs": 1}
-                values.append(Imported("mpi_pingpong", params, "latency", positive(row.cells[2], 1e-6)))
+                time_s, rounding = positive(row.cells[2], 1e-6), rounding_of(row.cells[2])
+                values.append(Imported("mpi_pingpong", params, "latency", time_s, rounding=rounding))
         except (Unreadable, ValueError) as error:
             skipped.append(f"line {row.line}: {error}")
     return values, skipped

@@ -15,7 +15,7 @@ from itertools import pairwise, takewhile
 
 from nameplate.errors import Unreadable
 from nameplate.records.plan_record import Value
-from nameplate.tools.output import Imported, ToolOutput, positive, tool_output, whole
+from nameplate.tools.output import Imported, ToolOutput, positive, rounding_of, tool_output, whole
 from nameplate.tools.reference_tool import ComparedMetric, ReferenceTool, ToolSetting, ToolWork
 from nameplate.tools.text_table import TextRow, table_rows, without_prefix
 
@@ -176,4 +176,5 @@ def _value_of_row(row: TextRow, common: Mapping[str, Value]) -> Imported:
     if any(cell.lower() == "fail" for cell in row.cells):
         raise Unreadable(f"the messages of {row.cells[0]} B failed their validation")
     size = whole(row.cells[0], "the size")
-    return Imported("mpi_pingpong", {"size": size, **common}, "latency", positive(row.cells[1], 1e-6))
+    time_s = positive(row.cells[1], 1e-6)
+    return Imported("mpi_pingpong", {"size": size, **common}, "latency", time_s, rounding=rounding_of(row.cells[1]))

@@ -9,11 +9,12 @@ The average time is read, which is comparable with a median; STREAM's "best rate
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import partial
 
 from nameplate.errors import Unreadable
 from nameplate.records.plan_record import Value
-from nameplate.tools.output import Imported, ToolOutput, number, positive, tool_output, whole
+from nameplate.tools.output import Imported, ToolOutput, number, positive, rounding_of, tool_output, whole
 from nameplate.tools.reference_tool import ComparedMetric, ReferenceTool, ToolSetting, ToolWork
 
 _VERSION = re.compile(r"^STREAM version \$Revision: (\S+) \$\s*$", re.MULTILINE)
@@ -94,30 +95,30 @@ def read(text: str) -> ToolOutput:
         "size": size,
         "precision": precision,
     }
-    values = [
-        Imported(
-            "memory_stream", {"op": op, **common}, "bandwidth", arrays * size / _average_s(op, arrays * size, text)
-        )
-        for op, arrays in _ARRAYS.items()
-    ]
+    values = [_bandwidth_of(op, arrays * size, text, common) for op, arrays in _ARRAYS.items()]
     return tool_output(versions[0], values, "kernels")
 
 
-def _average_s(op: str, n_bytes: int, text: str) -> float:
-    """Return the average time of a kernel that moves ``n_bytes``. Raises Unreadable if the row contradicts itself."""
+def _bandwidth_of(op: str, n_bytes: int, text: str, common: Mapping[str, Value]) -> Imported:
+    average_s = _average_s(op, n_bytes, text)
+    bandwidth, rounding = n_bytes / positive(average_s), rounding_of(average_s)
+    return Imported("memory_stream", {"op": op, **common}, "bandwidth", bandwidth, rounding=rounding)
+
+
+def _average_s(op: str, n_bytes: int, text: str) -> str:
+    """Return the average time of a kernel that moves ``n_bytes``, in seconds as it is printed.
+
+    Raises Unreadable if the row contradicts itself.
+    """
     name = op.capitalize()
     rows = re.findall(_ROW.format(name), text, re.MULTILINE)
     if len(rows) != 1:
         raise Unreadable(f"the output has {f'{len(rows)} lines' if rows else 'no line'} '{name}:' with four numbers")
     rate, average_s, minimum_s, maximum_s = (positive(cell) for cell in rows[0])
-    if 0.5 * 10 ** -_decimals(rows[0][1]) / average_s > _ROUNDING:
+    if rounding_of(rows[0][1]) > _ROUNDING:
         raise Unreadable(f"{name}: the times have too few digits; use larger arrays")
     if not minimum_s <= average_s <= maximum_s:
         raise Unreadable(f"{name}: the average time is not between the minimum and the maximum")
-    if abs(rate * 1e6 * minimum_s / n_bytes - 1) > _ROUNDING + 0.5 * 10 ** -_decimals(rows[0][2]) / minimum_s:
+    if abs(rate * 1e6 * minimum_s / n_bytes - 1) > _ROUNDING + rounding_of(rows[0][2]):
         raise Unreadable(f"{name}: its best rate does not follow from the array size and the minimum time")
-    return average_s
-
-
-def _decimals(text: str) -> int:
-    return len(text.partition(".")[2])
+    return str(rows[0][1])

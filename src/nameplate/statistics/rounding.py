@@ -1,0 +1,34 @@
+"""Know how much the rounding of printed numbers hides. Pure functions.
+
+A rounding is a share of a number: half a step of its last printed digit. That of 0.14 is 0.005 / 0.14. It is at most
+0.5, since a number above 0 has at least one step.
+"""
+
+from __future__ import annotations
+
+import math
+
+# A number with more than two digits has a smaller rounding: half a step of 100.
+COARSE = 0.005
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six")
+
+
+def rounding_margin(*roundings: float) -> float:
+    """Return by how much the quotient of numbers with these roundings may be off, as a logarithm.
+
+    It is the sum of what each may be off, in either direction, and 0 for exact numbers.
+    """
+    return -sum(math.log1p(-rounding) for rounding in roundings)
+
+
+def printed_digits(rounding: float) -> str:
+    """Return the number of digits with which a number was printed, such as "two digits"; its rounding is above 0."""
+    # The rounding is inexact in its last binary digits.
+    digits = len(str(math.ceil(0.5 / rounding - 1e-6)))
+    number = _NUMBERS[digits] if digits < len(_NUMBERS) else str(digits)
+    return f"{number} digit{'s' if digits > 1 else ''}"
+
+
+def rounding_text(rounding: float) -> str:
+    """Return a rounding above 0 in words, such as "printed with two digits: ±3.6 %"."""
+    return f"printed with {printed_digits(rounding)}: ±{rounding * 100:.1f} %"
