@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 import msgspec
 
+from nameplate.probes import probe_of
 from nameplate.records.plan_record import Value
 from nameplate.records.result import Result
 from nameplate.statistics.two_samples import Rounds
@@ -191,17 +192,46 @@ def _row(pair: MetricPair, found: Judged, capability: CapabilityChange | None = 
 
 def _why_incomparable(pair: MetricPair) -> str:
     base, new = pair.base, pair.new
-    for name, result in pair.sides:
-        if result.summary.value is None:
-            return f"{name} has no value ({result.summary.why_no_value})"
-        if min(result.round_values) <= 0:
-            return f"{name} has a round with the value {min(result.round_values):g}, which has no ratio"
+    if reason := next(filter(None, (why_without_ratio(*side) for side in pair.sides)), ""):
+        return reason
     if base.summary.unit != new.summary.unit:
         return f"the units differ: {base.summary.unit} and {new.summary.unit}"
-    # The output of another tool does not tell what served it.
-    if base.source != new.source and "imported" not in (base.kind, new.kind):
-        return f"not the same work: served by {base.source} in {pair.names[0]} and by {new.source} in {pair.names[1]}"
+    return source_difference(*pair.sides)
+
+
+def why_without_ratio(name: str, result: Result) -> str:
+    """Return why a result of the run ``name`` has no ratio to any other, or "" if it has one."""
+    if result.summary.value is None:
+        return f"{name} has no value ({result.summary.why_no_value})"
+    if min(result.round_values) <= 0:
+        return f"{name} has a round with the value {min(result.round_values):g}, which has no ratio"
+    if unknown := _unknown_params(result):
+        return f"{name} does not tell {' and '.join(unknown)}, without which the value is not defined"
     return ""
+
+
+def why_not_judged(name: str, result: Result) -> str:
+    """Return why a result of the run ``name`` says nothing about the machine, or "" if it does."""
+    return why_without_ratio(name, result) or (f"{result.restriction} in {name}" if result.restriction else "")
+
+
+def _unknown_params(result: Result) -> list[str]:
+    """Return the parameters that define an imported value and are not known."""
+    if result.kind != "imported":
+        return []
+    known = {*result.summary.params, *result.possible}
+    return [name for name in probe_of(result.summary.probe).defining if name not in known]
+
+
+def source_difference(base: tuple[str, Result], new: tuple[str, Result]) -> str:
+    """Return that two results, each with the name of its run, were served by different sources, or "" if not.
+
+    The output of another tool does not tell what served it, which counts as the same.
+    """
+    (base_name, one), (new_name, other) = base, new
+    if one.source == other.source or "imported" in (one.kind, other.kind):
+        return ""
+    return f"not the same work: served by {one.source} in {base_name} and by {other.source} in {new_name}"
 
 
 def _circumstances(pair: MetricPair) -> list[str]:

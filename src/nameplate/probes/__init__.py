@@ -259,6 +259,8 @@ class Probe:
     - ``rated``: returns the reference value of a metric, from the samples of one round; without a value, its source
       says why
     - ``recorded``: what the probe's records must contain; readers check it, so that no other code has to
+    - ``defining``: the parameters without which a value is not defined, because they set how much work is done at once:
+      the output of another tool that does not tell one of them is never judged
     - ``screen``: its lines on the first screen of a run; without one, the first screen lists its experiments
     - ``quick`` and ``full``: the experiments that the probe adds to the plans of these names
     - ``remarks``: what a reader must know about an experiment; ``evidence``: numbers by name that support or contradict
@@ -288,6 +290,7 @@ class Probe:
     metrics: tuple[Metric, ...]
     rated: RatedBy
     recorded: Recorded = _NOTHING
+    defining: tuple[str, ...] = ()
     screen: tuple[ScreenLine, ...] = ()
     quick: tuple[ParameterSweep, ...] = ()
     full: tuple[ParameterSweep, ...] = ()

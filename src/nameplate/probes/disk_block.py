@@ -142,6 +142,7 @@ PROBE = Probe(
         counters=_TRAFFIC,
         divisors=("file_bytes", "memory_bytes"),
     ),
+    defining=("op", "pattern", "block", "threads", "depth"),
     rated=_rated,
     screen=(
         ScreenLine("{block} random {op}, QD{depth}", ("iops",), {"pattern": "random", "cache": "direct"},

@@ -112,6 +112,7 @@ PROBE = Probe(
         divisors=("pass_bytes", "bus_bytes_per_byte"),
         work=("bytes",),
     ),
+    defining=("op", "size", "threads"),
     rated=rated_bandwidth,
     screen=(
         ScreenLine(

@@ -91,6 +91,7 @@ PROBE = Probe(
         params=("size", "pairs", "pairing", "data"), facts=("pairs_between_nodes",), worker_names="ranks",
         params_of_earlier_versions={"data": "echo"},
     ),
+    defining=("size", "pairs"),
     rated=_rated,
     screen=(
         ScreenLine("MPI message of {size}", ("latency",)),

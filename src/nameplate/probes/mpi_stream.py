@@ -104,6 +104,7 @@ PROBE = Probe(
         params=("op", "size", "threads", "repeats"), facts=(*ARRAYS, "ranks", "nodes", "bus_bytes_per_byte"),
         divisors=("ranks", "nodes"),
     ),
+    defining=("op", "threads"),
     rated=_rated,
     screen=(ScreenLine("MPI triad per node", ("node_bandwidth",), {"op": "triad"}),),
     full=(

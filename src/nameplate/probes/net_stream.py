@@ -148,6 +148,7 @@ PROBE = Probe(
         facts=("connect_s", "path_mtu_bytes", "link_bytes_per_s", "is_local"),
         counters=("up_bytes", "down_bytes", *_SUMS, *_LAST, "other_sessions"),
     ),
+    defining=("protocol", "direction", "block", "connections"),
     rated=_rated,
     screen=(ScreenLine("{protocol} stream", ("bandwidth",), {"protocol": "tcp"}, unit=DisplayUnit("bit/s", BITS)),),
     quick=(

@@ -29,10 +29,17 @@ class AreaVerdicts:
 
 
 def summary(rows: Sequence[ComparisonRow]) -> str:
-    """Return a sentence on how many metrics changed, with the largest changes: of the capability if it is known."""
+    """Return a sentence on how many metrics changed, with the largest changes: of the capability if it is known.
+
+    If none can be compared, it has the reason.
+    """
     changed = [row for row in rows if row.machine_verdict in ("FASTER", "SLOWER")]
     if not rows:
         return "The runs have no metric in common."
+    if all(row.machine_verdict == "INCOMPARABLE" for row in rows):
+        reasons = list(dict.fromkeys(row.reason for row in rows))
+        more = f", and {count(len(reasons) - 1, 'other reason')}" if len(reasons) > 1 else ""
+        return f"None of {count(len(rows), 'metric')} can be compared: {reasons[0]}{more}."
     if not changed:
         same = sum(row.machine_verdict == "SAME" for row in rows)
         return f"No change was found in {count(len(rows), 'metric')}, of which {same} are the SAME."

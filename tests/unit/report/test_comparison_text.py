@@ -93,6 +93,18 @@ def test_a_sentence_names_the_largest_changes_first() -> None:
     assert summary([]) == "The runs have no metric in common."
 
 
+def test_the_summary_says_why_nothing_can_be_compared() -> None:
+    reasons = ("the new run does not tell pairs", "the base has no value")
+    rows = [
+        msgspec.structs.replace(row("SAME", "SAME"), capability=None, verdict="INCOMPARABLE", reason=reason)
+        for reason in (reasons[0], *reasons)
+    ]
+    assert summary(rows[:2]) == "None of 2 metrics can be compared: the new run does not tell pairs."
+    assert summary(rows).endswith(
+        "None of 3 metrics can be compared: the new run does not tell pairs, and 1 other reason."
+    )
+
+
 def test_only_what_changed_has_rows_unless_all_are_asked() -> None:
     rows = [named(1, "SLOWER", 0.9), named(2, "SAME", 1.0)]
     assert "mix=mix1" in compared(rows)

@@ -648,6 +648,23 @@ def test_what_an_output_excludes_is_not_compared(
     assert bool(found.rows) == is_compared
 
 
+def test_a_job_whose_number_of_processes_is_unknown_is_never_judged(tmp_path: Path) -> None:
+    unknown = of_jobs(tmp_path, {"job_runtime": 0})
+    for sides in ((disk_run(), unknown), (unknown, unknown)):
+        rows = compare_runs(*sides).rows
+        assert {(row.verdict, row.reason.partition("tell ")[2]) for row in rows} == {
+            ("INCOMPARABLE", "threads, without which the value is not defined")
+        }
+
+
+def test_the_number_of_pairs_of_osu_multi_lat_is_unknown() -> None:
+    several = read_imported(GOLDEN / "osu_multi_lat-5.6.3.txt")
+    rows = compare_runs(several, several).rows
+    assert {(row.verdict, row.reason) for row in rows} == {
+        ("INCOMPARABLE", "the base does not tell pairs, without which the value is not defined")
+    }
+
+
 def test_a_rate_that_was_asked_for_decides_nothing(tmp_path: Path) -> None:
     (row,) = compare_runs(disk_run(), fio_rounds(tmp_path / "fio", rate="1m")).rows
     assert row.verdict == "UNSURE"
