@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import msgspec
 
-from nameplate.comparison.metric_rows import Key
-from nameplate.comparison.run_comparison import metrics_by_key
+from nameplate.comparison.metric_rows import Key, rounds_of, source_difference, why_not_judged
+from nameplate.comparison.partners import metrics_by_key, partners
 from nameplate.records.plan_record import Value
 from nameplate.records.result import Report, Result
-from nameplate.statistics.two_samples import Rounds, judge
+from nameplate.statistics.two_samples import judge
 
 
 class Several(msgspec.Struct, frozen=True, kw_only=True):
     """One metric in several runs.
 
-    ``values`` are the medians in the SI base unit ``unit``, one per run in the order of the runs, None for a run that
-    does not have the metric or has no value of it. ``best`` has the indices of the runs with the best value and with
-    values that are not significantly worse, in ascending order. If fewer than two runs have a value with all rounds
-    above 0, or the runs did not do the same work, it is empty and ``reason`` says so; otherwise ``reason`` is "".
+    ``params`` are those of the run that names the most. ``values`` are the medians in the SI base unit ``unit``, one
+    per run in the order of the runs, None for a run that does not have the metric or has no value of it. ``best`` has
+    the indices of the runs with the best value and with values that are not significantly worse, in ascending order.
+    ``reason`` says which runs that have the metric are not compared, and why; if fewer than two are left, ``best`` is
+    empty.
     """
 
     probe: str
@@ -31,64 +33,88 @@ class Several(msgspec.Struct, frozen=True, kw_only=True):
     reason: str
 
 
+@dataclass
+class _Row:
+    """A metric with its results by the index of their run, of which ``fullest`` has ``key`` and the most parameters."""
+
+    key: Key
+    fullest: Result
+    results: dict[int, Result]
+
+
 def compare_several(reports: Sequence[Report]) -> list[Several]:
     """Return a row for every metric that at least two of the runs have, in the order of their first appearance.
 
     Each run is compared with the best one, by the method of ``statistics/two_samples.py``; if one of them was measured
-    until it had a verdict, by the tests that hold after every round. Metrics are the same if their probe, name and
-    parameters are equal. Derived values are left out. The list is empty for fewer than two runs.
+    until it had a verdict, by the tests that hold after every round. A metric of a run is the same as one of the runs
+    before it by the rules for two runs (``partners``). Derived values are left out. The list is empty for fewer than
+    two runs.
     """
-    by_run = [metrics_by_key(report.results) for report in reports]
-    keys = dict.fromkeys(key for run in by_run for key in run)
-    names = [key for key in keys if sum(key in run for run in by_run) > 1]
-    shared = [[run.get(key) for run in by_run] for key in names]
-    others = [(row, place) for row, results in enumerate(shared) for place in _places_except_best(results)]
-    pairs = [(shared[row][_best(shared[row])], shared[row][place]) for row, place in others]
+    rows = [row for row in _rows([metrics_by_key(report.results) for report in reports]) if len(row.results) > 1]
     is_sequential = any(report.run.plan.limits.detect for report in reports)
-    judged = judge([
-        Rounds(best.round_values, other.round_values, best.better, is_sequential=is_sequential)
-        for best, other in pairs
-        if best and other
-    ])  # fmt: skip
-    behind = {which for which, found in zip(others, judged, strict=True) if found.verdict == "SLOWER"}
-    return [_several(key, row, results, behind) for row, (key, results) in enumerate(zip(names, shared, strict=True))]
-
-
-def _several(key: Key, row: int, results: Sequence[Result | None], behind: set[tuple[int, int]]) -> Several:
-    measured = [result for result in results if result]
-    candidates = [_best(results), *_places_except_best(results)] if _is_comparable(results) else []
-    return Several(
-        probe=key[0],
-        params=dict(key[2]),
-        metric=key[1],
-        unit=measured[0].summary.unit,
-        values=[result.summary.value if result else None for result in results],
-        best=sorted(place for place in candidates if (row, place) not in behind),
-        reason="" if _is_comparable(results) else "not the same work, or too few runs have a value",
-    )
-
-
-def _is_comparable(results: Sequence[Result | None]) -> bool:
-    usable = [results[place] for place in _usable(results)]
-    return len(usable) > 1 and len({result.source for result in usable if result}) == 1
-
-
-def _usable(results: Sequence[Result | None]) -> list[int]:
+    compared = [_compared(row.results) for row in rows]
+    pairs = [
+        (row, index, rounds_of(results[_best(results)], result, is_sequential=is_sequential))
+        for row, results in enumerate(compared)
+        for index, result in results.items()
+        if index != _best(results)
+    ]
+    judged = judge([rounds for *_, rounds in pairs])
+    behind = {(row, index) for (row, index, _), found in zip(pairs, judged, strict=True) if found.verdict == "SLOWER"}
     return [
-        place
-        for place, result in enumerate(results)
-        if result and result.summary.value is not None and min(result.round_values) > 0
+        Several(
+            probe=row.key[0],
+            params=dict(row.key[2]),
+            metric=row.key[1],
+            unit=row.fullest.summary.unit,
+            values=[row.results[run].summary.value if run in row.results else None for run in range(len(reports))],
+            best=sorted(index for index in compared[number] if (number, index) not in behind),
+            reason="; ".join(_reasons(row.results)),
+        )
+        for number, row in enumerate(rows)
     ]
 
 
-def _best(results: Sequence[Result | None]) -> int:
-    def height(place: int) -> float:
-        result = results[place]
-        value = (result.summary.value if result else None) or 0.0
-        return value if result and result.better == "higher" else -value
+def _rows(runs: Sequence[Mapping[Key, Result]]) -> list[_Row]:
+    rows: list[_Row] = []
+    for index, results in enumerate(runs):
+        by_key = {row.key: row for row in rows}
+        pairs = partners({row.key: row.fullest for row in rows}, results)
+        for key, other in pairs.items():
+            row = by_key[key]
+            row.results[index] = results[other]
+            if len(other[2]) > len(key[2]):
+                row.key, row.fullest = other, results[other]
+        known = set(pairs.values())
+        rows += [_Row(key, result, {index: result}) for key, result in results.items() if key not in known]
+    return rows
 
-    return max(_usable(results), key=height)
+
+def _compared(results: Mapping[int, Result]) -> dict[int, Result]:
+    """Return the results that can be compared with each other, by the index of their run; none if only one can."""
+    usable = {index: result for index, result in results.items() if not why_not_judged(_name(index), result)}
+    return usable if len(usable) > 1 and not _source_difference(usable) else {}
 
 
-def _places_except_best(results: Sequence[Result | None]) -> list[int]:
-    return [place for place in _usable(results) if place != _best(results)] if _is_comparable(results) else []
+def _reasons(results: Mapping[int, Result]) -> list[str]:
+    reasons = {index: why_not_judged(_name(index), result) for index, result in results.items()}
+    usable = {index: result for index, result in results.items() if not reasons[index]}
+    return [reason for reason in (*reasons.values(), _source_difference(usable)) if reason]
+
+
+def _source_difference(results: Mapping[int, Result]) -> str:
+    known = [(_name(index), result) for index, result in results.items() if result.kind != "imported"]
+    differences = (source_difference(known[0], other) for other in known[1:])
+    return next(filter(None, differences), "")
+
+
+def _name(index: int) -> str:
+    return f"run {index + 1}"
+
+
+def _best(results: Mapping[int, Result]) -> int:
+    def height(index: int) -> float:
+        value = results[index].summary.value or 0.0
+        return value if results[index].better == "higher" else -value
+
+    return max(results, key=height)

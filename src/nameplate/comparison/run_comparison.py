@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
@@ -21,6 +21,7 @@ from nameplate.comparison.metric_rows import (
     metric_rows,
     rounds_of,
 )
+from nameplate.comparison.partners import key_of, metrics_by_key, partners
 from nameplate.comparison.run_to_run import resource_of, run_to_run
 from nameplate.errors import UsageError
 from nameplate.records.plan_record import Value
@@ -53,9 +54,9 @@ class RunComparison(msgspec.Struct, frozen=True, kw_only=True):
 def compare_runs(base: Report, new: Report, same_within: float = SAME_WITHIN) -> RunComparison:
     """Return the verdicts on the metrics that both runs have; each is on ``new`` compared with ``base``.
 
-    Metrics are the same if their probe, name and parameters are equal. If one has fewer parameters, but the same values
-    for these, the two are compared if no other metric fits. Of what another tool did not record, only what its output
-    excludes counts as different (``Result.possible``); the rest is ``unchecked``. Derived values, such as the size of a
+    Metrics are the same if their probe, name and parameters are equal, or closest if one has fewer (``partners``). Of
+    what another tool did not record, only what its output excludes counts as different (``Result.possible``); the rest
+    is ``unchecked``. Derived values, such as the size of a
     cache, are left out. SAME means that an equivalence test at 5 % rules out a change by more than ``same_within``, a
     share such as 0.05. If one of the runs was measured until it had a verdict (``Limits.detect``), the tests hold after
     every round. What the machine is capable of is compared as well (``ComparisonRow.capability``): if only the typical
@@ -66,16 +67,16 @@ def compare_runs(base: Report, new: Report, same_within: float = SAME_WITHIN) ->
     ``statistics/two_samples.py``.
     """
     ours, theirs = metrics_by_key(base.results), metrics_by_key(new.results)
-    partners = _partners(ours, theirs)
+    pairs = partners(ours, theirs)
     settings, unchecked = differing_settings((base.run, base.machine), (new.run, new.machine))
     return RunComparison(
         rows=metric_rows(
-            _pairs(_Side(base, ours), _Side(new, theirs), partners), partial(judge_runs, same_within=same_within)
+            _pairs(_Side(base, ours), _Side(new, theirs), pairs), partial(judge_runs, same_within=same_within)
         ),
         settings=settings,
-        only_in_base=[_name(key) for key in ours if key not in partners],
-        only_in_new=[_name(key) for key in theirs if key not in partners.values()],
-        unchecked=[*_unrecorded_params(partners), *_unrecorded_source(ours, theirs, partners), *unchecked],
+        only_in_base=[_name(key) for key in ours if key not in pairs],
+        only_in_new=[_name(key) for key in theirs if key not in pairs.values()],
+        unchecked=[*_unrecorded_params(pairs), *_unrecorded_source(ours, theirs, pairs), *unchecked],
     )
 
 
@@ -86,14 +87,14 @@ class _Side(NamedTuple):
     results: Mapping[Key, Result]
 
 
-def _pairs(base: _Side, new: _Side, partners: Mapping[Key, Key]) -> list[MetricPair]:
+def _pairs(base: _Side, new: _Side, keys: Mapping[Key, Key]) -> list[MetricPair]:
     """Return the metrics of two runs that are compared, with what their verdicts depend on."""
     machines = base.report.machine, new.report.machine
     got = share_of_cpu_time(base.report), share_of_cpu_time(new.report)
     is_sequential = any(side.report.run.plan.limits.detect is not None for side in (base, new))
     have_moving_cpus = may_move(*machines)
     pairs = []
-    for key, other in partners.items():
+    for key, other in keys.items():
         results = base.results[key], new.results[other]
         sides = list(zip(results, machines, strict=True))
         pairs.append(MetricPair(
@@ -106,49 +107,16 @@ def _pairs(base: _Side, new: _Side, partners: Mapping[Key, Key]) -> list[MetricP
     return pairs
 
 
-def _unrecorded_params(partners: Mapping[Key, Key]) -> list[str]:
+def _unrecorded_params(pairs: Mapping[Key, Key]) -> list[str]:
     """Return the parameters that only one side of a pair names."""
-    names = {name for pair in partners.items() for name, _ in set(pair[0][2]) ^ set(pair[1][2])}
+    names = {name for pair in pairs.items() for name, _ in set(pair[0][2]) ^ set(pair[1][2])}
     return [f"{name}=" for name in sorted(names)]
 
 
-def _unrecorded_source(
-    ours: Mapping[Key, Result], theirs: Mapping[Key, Result], partners: Mapping[Key, Key]
-) -> list[str]:
+def _unrecorded_source(ours: Mapping[Key, Result], theirs: Mapping[Key, Result], pairs: Mapping[Key, Key]) -> list[str]:
     """Return that it is not known in one of the runs what served the bytes, if the other one knows it."""
-    is_unknown = any(bool(ours[key].source) != bool(theirs[other].source) for key, other in partners.items())
+    is_unknown = any(bool(ours[key].source) != bool(theirs[other].source) for key, other in pairs.items())
     return ["what served the bytes"] if is_unknown else []
-
-
-def _partners(ours: Mapping[Key, Result], theirs: Mapping[Key, Result]) -> dict[Key, Key]:
-    """Return each metric's counterpart: the one with the same parameters, or the only one with a subset or superset.
-
-    Outputs of other tools, and of earlier versions of nameplate, have fewer parameters.
-    """
-    found = {key: key for key in ours if key in set(theirs)}
-    for key in ours:
-        if key not in found:
-            likely = [other for other in theirs if other not in found and _may_be_same(key, ours, other, theirs)]
-            if (
-                len(likely) == 1
-                and sum(_may_be_same(each, ours, likely[0], theirs) for each in ours if each not in found) == 1
-            ):
-                found[key] = likely[0]
-    return {key: found[key] for key in ours if key in found}
-
-
-def _may_be_same(one: Key, ours: Mapping[Key, Result], other: Key, theirs: Mapping[Key, Result]) -> bool:
-    first, second = set(one[2]), set(other[2])
-    return (
-        one[:2] == other[:2]
-        and (first <= second or second <= first)
-        and _is_possible(ours[one], dict(other[2]))
-        and _is_possible(theirs[other], dict(one[2]))
-    )
-
-
-def _is_possible(result: Result, params: Mapping[str, Value]) -> bool:
-    return all(name not in params or params[name] in choices for name, choices in result.possible.items())
 
 
 def compare_by(report: Report, name: str, same_within: float = SAME_WITHIN) -> list[ComparisonRow]:
@@ -169,7 +137,7 @@ def compare_by(report: Report, name: str, same_within: float = SAME_WITHIN) -> l
     is_sequential = report.run.plan.limits.detect is not None
     both_s = report.measured_s, report.measured_s
     pairs = [
-        MetricPair(_key(other), first, other, _VALUES, is_sequential=is_sequential, measured_s=both_s)
+        MetricPair(key_of(other), first, other, _VALUES, is_sequential=is_sequential, measured_s=both_s)
         for first, *rest in groups.values()
         for other in rest
     ]
@@ -185,24 +153,6 @@ def _varied(report: Report) -> str:
             values.setdefault(name, set()).add(value)
     several = sorted(name for name, found in values.items() if len(found) > 1)
     return f"this run varied {', '.join(several)}" if several else "this run varied no parameter"
-
-
-def metrics_by_key(results: Iterable[Result]) -> dict[Key, Result]:
-    """Return the results that can be compared, by probe, metric and parameters; derived values are left out.
-
-    Of a metric that was measured both in rounds and as a series, it is the result of the rounds.
-    """
-    found: dict[Key, Result] = {}
-    for result in results:
-        key = _key(result)
-        if result.kind != "derived" and (key not in found or found[key].is_series):
-            found[key] = result
-    return found
-
-
-def _key(result: Result) -> Key:
-    row = result.summary
-    return row.probe, row.metric, tuple(sorted(row.params.items()))
 
 
 def _name(key: Key) -> str:

@@ -1,0 +1,74 @@
+"""Find the metrics of two runs that are compared with each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from nameplate.comparison.metric_rows import Key
+from nameplate.records.plan_record import Value
+from nameplate.records.result import Result
+
+
+def metrics_by_key(results: Iterable[Result]) -> dict[Key, Result]:
+    """Return the results that can be compared, by probe, metric and parameters; derived values are left out.
+
+    Of a metric that was measured both in rounds and as a series, it is the result of the rounds.
+    """
+    by_key: dict[Key, Result] = {}
+    for result in results:
+        key = key_of(result)
+        if result.kind != "derived" and (key not in by_key or by_key[key].is_series):
+            by_key[key] = result
+    return by_key
+
+
+def key_of(result: Result) -> Key:
+    """Return the probe, the metric and the parameters of a result."""
+    row = result.summary
+    return row.probe, row.metric, tuple(sorted(row.params.items()))
+
+
+def partners(base: Mapping[Key, Result], new: Mapping[Key, Result]) -> dict[Key, Key]:
+    """Return the metric of ``new`` that each metric of ``base`` is compared with; those without one are left out.
+
+    It has the same parameters. Outputs of other tools, and of earlier versions of nameplate, have fewer: without a
+    metric with the same parameters, it is the one that shares the most, if one of the two has no others, the rest is
+    possible (``Result.possible``), and each is the only such metric of the other.
+    """
+    same = base.keys() & new.keys()
+    rest_of_base, rest_of_new = (
+        {key: result for key, result in results.items() if key not in same} for results in (base, new)
+    )
+    closest = {key: _closest(key, result, rest_of_new) for key, result in rest_of_base.items()}
+    pairs = {key: key for key in same} | {
+        key: other
+        for key, other in closest.items()
+        if other is not None and _closest(other, new[other], rest_of_base) == key
+    }
+    return {key: pairs[key] for key in base if key in pairs}
+
+
+def _closest(key: Key, result: Result, candidates: Mapping[Key, Result]) -> Key | None:
+    """Return the only one of the candidates that may be the same metric and shares the most parameters with it."""
+    shared = {
+        other: len(set(key[2]) & set(other[2]))
+        for other, candidate in candidates.items()
+        if _may_be_same(key, result, other, candidate)
+    }
+    most = max(shared.values(), default=0)
+    closest = [other for other, number in shared.items() if number == most]
+    return closest[0] if len(closest) == 1 else None
+
+
+def _may_be_same(key: Key, result: Result, other: Key, candidate: Result) -> bool:
+    params, other_params = set(key[2]), set(other[2])
+    return (
+        key[:2] == other[:2]
+        and (params <= other_params or other_params <= params)
+        and _is_possible(result, dict(other[2]))
+        and _is_possible(candidate, dict(key[2]))
+    )
+
+
+def _is_possible(result: Result, params: Mapping[str, Value]) -> bool:
+    return all(name not in params or params[name] in choices for name, choices in result.possible.items())
