@@ -30,7 +30,7 @@ def compare(*arguments: object) -> int:
 def test_a_run_is_the_same_as_itself(measured: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert compare(measured, measured, "--json") == 0
     document = json.loads(capsys.readouterr().out)
-    assert set(document) == {"schema", "verdict", "rows"}
+    assert set(document) == {"schema", "verdict", "notes", "rows"}
     assert document["verdict"] in ("SAME", "UNSURE")
     assert {row["ratio"] for row in document["rows"]} == {1.0}
     assert not {row["verdict"] for row in document["rows"]} & {"FASTER", "SLOWER", "INCOMPARABLE"}

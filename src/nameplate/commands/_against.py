@@ -136,7 +136,7 @@ def show_verdicts(base: Report, new: Report, against: Against, path: Path, shown
 
     found = compare_runs(base, new, against.detect)
     if shown == "json":
-        print_json(found.rows, overall_verdict(found.rows, against.detect))
+        print_json(found.rows, overall_verdict(found.rows, against.detect), found.notes)
     elif shown != "nothing":
         print_comparison(found, has_all=shown == "all")
         print(f"\nrun file: {path}; show its values with: nameplate show {path}")

@@ -13,6 +13,7 @@ from cyclopts import Parameter
 from nameplate.commands._percent import parse_percent
 from nameplate.commands._reading import read_report
 from nameplate.comparison.best_of_several import compare_several
+from nameplate.comparison.input_notes import input_notes, numbered
 from nameplate.comparison.metric_rows import ComparisonRow, overall_verdict
 from nameplate.comparison.run_comparison import compare_by, compare_runs
 from nameplate.errors import UsageError
@@ -109,30 +110,34 @@ def _two(reports: Sequence[Report], limit: float | None, strict: bool, has_all: 
 
 
 def _by(runs: Sequence[Path], name: str, limit: float | None, strict: bool, json: bool) -> int:
-    from nameplate.report.terminal.comparison import print_rows  # noqa: PLC0415 (only one of the ways to show it)
+    from nameplate.report.terminal.comparison import print_notes, print_rows  # noqa: PLC0415 (only one of the ways to show it)
 
     if len(runs) != 1:
         raise UsageError(f"--by compares values within one run, but {len(runs)} were given: name one")
-    rows = compare_by(read_report(runs[0]), name, limit or SAME_WITHIN)
+    report = read_report(runs[0])
+    rows, notes = compare_by(report, name, limit or SAME_WITHIN), input_notes([("the run", report)])
     if json:
-        print_json(rows, overall_verdict(rows, limit or 0.0))
+        print_json(rows, overall_verdict(rows, limit or 0.0), notes)
     else:
         print_rows(rows, ("first value", "this value"))
+        print_notes(notes)
     return exit_code(rows, limit, strict)
 
 
 def _several(runs: Sequence[Path], limit: float | None, json: bool) -> int:
-    from nameplate.report.terminal.comparison import print_several  # noqa: PLC0415 (only one of the ways to show it)
+    from nameplate.report.terminal.comparison import print_notes, print_several  # noqa: PLC0415 (only one of the ways to show it)
 
     if len(runs) < 2:
         raise UsageError("compare needs two runs: name BASE and NEW, or one run with --by PARAMETER")
     if limit is not None:
         raise UsageError(f"--fail-on compares two runs, but {len(runs)} were given: name BASE and NEW")
-    rows = compare_several([read_report(run) for run in runs])
+    reports = [read_report(run) for run in runs]
+    rows, notes = compare_several(reports), input_notes(numbered(reports))
     if json:
-        print_json(rows)
+        print_json(rows, notes=notes)
     else:
         print_several(rows, [run.stem for run in runs])
+        print_notes(notes)
     return 0 if any(row.best for row in rows) else _NOT_COMPARABLE
 
 
@@ -150,16 +155,16 @@ def exit_code(rows: Sequence[ComparisonRow], limit: float | None, strict: bool =
     return _UNSURE if strict and "UNSURE" in verdicts else 0
 
 
-def print_json(rows: Sequence[msgspec.Struct], verdict: Verdict | None = None) -> None:
-    """Print the document ``{"schema", "verdict", "rows": […]}``, without the verdict if there is none on the whole."""
-    sys.stdout.write(json_text(rows, verdict))
+def print_json(rows: Sequence[msgspec.Struct], verdict: Verdict | None = None, notes: Sequence[str] = ()) -> None:
+    """Print ``{"schema", "verdict", "notes": […], "rows": […]}``, without the verdict if there is none on the whole."""
+    sys.stdout.write(json_text(rows, verdict, notes))
 
 
 def _self_test(runs: Sequence[Path], budget: str | None, json: bool) -> int:
     """Run the self-test, and return exit code 1 if a metric was called faster or slower than itself."""
     from nameplate.commands._self_test import measured_against_itself  # noqa: PLC0415 (only this way measures)
     from nameplate.comparison.false_positives import count_false_positives  # noqa: PLC0415 (scipy's distributions take a second to import)
-    from nameplate.report.terminal.comparison import print_false_positives  # noqa: PLC0415 (only one of the ways to show it)
+    from nameplate.report.terminal.comparison import print_false_positives, print_notes  # noqa: PLC0415 (only one of the ways to show it)
 
     if len(runs) > 1 or (runs and budget):
         raise UsageError("--selftest takes one run, or measures one within --budget: leave out the rest")
@@ -171,8 +176,10 @@ def _self_test(runs: Sequence[Path], budget: str | None, json: bool) -> int:
     counts = count_false_positives(report)
     if not counts:
         raise UsageError("--selftest needs at least 12 rounds: measure them with nameplate run quick --rounds 60")
+    notes = input_notes([("the run", report)])
     if json:
-        print_json(counts)
+        print_json(counts, notes=notes)
     else:
         print_false_positives(counts)
+        print_notes(notes)
     return _AGAINST if any(row.wrong for row in counts) else 0

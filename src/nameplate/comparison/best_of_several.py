@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import msgspec
 
+from nameplate.comparison.input_notes import run_name
 from nameplate.comparison.metric_rows import Key, rounds_of, source_difference, why_not_judged
 from nameplate.comparison.partners import metrics_by_key, partners
 from nameplate.records.plan_record import Value
@@ -92,24 +93,20 @@ def _rows(runs: Sequence[Mapping[Key, Result]]) -> list[_Row]:
 
 def _compared(results: Mapping[int, Result]) -> dict[int, Result]:
     """Return the results that can be compared with each other, by the index of their run; none if only one can."""
-    usable = {index: result for index, result in results.items() if not why_not_judged(_name(index), result)}
+    usable = {index: result for index, result in results.items() if not why_not_judged(run_name(index), result)}
     return usable if len(usable) > 1 and not _source_difference(usable) else {}
 
 
 def _reasons(results: Mapping[int, Result]) -> list[str]:
-    reasons = {index: why_not_judged(_name(index), result) for index, result in results.items()}
+    reasons = {index: why_not_judged(run_name(index), result) for index, result in results.items()}
     usable = {index: result for index, result in results.items() if not reasons[index]}
     return [reason for reason in (*reasons.values(), _source_difference(usable)) if reason]
 
 
 def _source_difference(results: Mapping[int, Result]) -> str:
-    known = [(_name(index), result) for index, result in results.items() if result.kind != "imported"]
+    known = [(run_name(index), result) for index, result in results.items() if result.kind != "imported"]
     differences = (source_difference(known[0], other) for other in known[1:])
     return next(filter(None, differences), "")
-
-
-def _name(index: int) -> str:
-    return f"run {index + 1}"
 
 
 def _best(results: Mapping[int, Result]) -> int:

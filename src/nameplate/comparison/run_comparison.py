@@ -10,6 +10,7 @@ from typing import NamedTuple
 import msgspec
 
 from nameplate.comparison.doubts import may_move, share_for, unless_doubtful
+from nameplate.comparison.input_notes import input_notes
 from nameplate.comparison.longer_runs import with_time
 from nameplate.comparison.machine_settings import SettingDifference, differing_settings
 from nameplate.comparison.metric_rows import (
@@ -41,7 +42,7 @@ class RunComparison(msgspec.Struct, frozen=True, kw_only=True):
 
     ``rows`` are in the order of the base run's results. ``only_in_base`` and ``only_in_new`` are metrics that the other
     run does not have, as ``probe name=value … metric``. ``unchecked`` names what could not be compared, since one of
-    the two did not record it.
+    the two did not record it. ``notes`` say what is not read of outputs of other tools (``input_notes``).
     """
 
     rows: list[ComparisonRow]
@@ -49,6 +50,7 @@ class RunComparison(msgspec.Struct, frozen=True, kw_only=True):
     only_in_base: list[str]
     only_in_new: list[str]
     unchecked: list[str] = []
+    notes: list[str] = []
 
 
 def compare_runs(base: Report, new: Report, same_within: float = SAME_WITHIN) -> RunComparison:
@@ -77,6 +79,7 @@ def compare_runs(base: Report, new: Report, same_within: float = SAME_WITHIN) ->
         only_in_base=[_name(key) for key in ours if key not in pairs],
         only_in_new=[_name(key) for key in theirs if key not in pairs.values()],
         unchecked=[*_unrecorded_params(pairs), *_unrecorded_source(ours, theirs, pairs), *unchecked],
+        notes=input_notes(zip(_RUNS, (base, new), strict=True)),
     )
 
 

@@ -27,8 +27,8 @@ class VerdictTest:
     message: str
 
 
-def junit_text(suite: str, tests: Sequence[VerdictTest]) -> str:
-    """Return JUnit XML with one suite.
+def junit_text(suite: str, tests: Sequence[VerdictTest], notes: Sequence[str] = ()) -> str:
+    """Return JUnit XML with one suite, whose output are the notes, a line each.
 
     A test that did not pass has an element ``failure``, ``error`` or ``skipped`` with the message; for one that passed,
     the message is its output. Characters that XML does not allow are replaced with U+FFFD.
@@ -43,6 +43,8 @@ def junit_text(suite: str, tests: Sequence[VerdictTest]) -> str:
             ElementTree.SubElement(case, "system-out").text = _text(test.message)
         else:
             ElementTree.SubElement(case, test.outcome, {"message": _text(test.message)})
+    if notes:
+        ElementTree.SubElement(own, "system-out").text = _text("\n".join(notes))
     ElementTree.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
 

@@ -54,7 +54,7 @@ def read_imported(path: Path) -> Report:
     restrictions = dict.fromkeys(
         value.restriction for values in rounds.values() for value in values if value.restriction
     )
-    skipped = [f"not read: {record.name}: {reason}" for record, output in outputs for reason in output.skipped]
+    skipped = [f"{record.name}: {reason}" for record, output in outputs for reason in output.skipped]
     is_mixed = any(value.possible != values[0].possible for values in rounds.values() for value in values)
     return _report(
         records=[record for record, _ in outputs],
@@ -63,8 +63,7 @@ def read_imported(path: Path) -> Report:
         notes=[
             *(f"{restriction}: the value does not show what the machine can do" for restriction in restrictions),
             *(["results are of files with different settings or devices"] if is_mixed else []),
-            *shortened(skipped),
-            *shortened([f"not read: {problem}" for problem in problems]),
+            *(f"not read: {reason}" for reason in (*shortened(skipped), *shortened(problems))),
         ],
         path=path,
     )

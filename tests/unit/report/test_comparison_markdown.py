@@ -54,11 +54,19 @@ def test_a_comparison_with_many_changes_fits_into_forty_lines() -> None:
     rows = [row(verdict, number, probe) for verdict in ("SLOWER", "FASTER", "UNSURE", "INCOMPARABLE", "SAME")
             for number in range(10) for probe in areas]  # fmt: skip
     settings = [SettingDifference(f"setting {number}", "a\nb", "c") for number in range(20)]
-    found = msgspec.structs.replace(compared(*rows, settings=settings), only_in_base=["x"] * 9, only_in_new=["y"] * 9)
+    found = msgspec.structs.replace(compared(*rows, settings=settings), only_in_base=["x"] * 9, only_in_new=["y"] * 9,
+                                    unchecked=["stores="], notes=["the base: not read: z.txt"] * 9)  # fmt: skip
     lines = markdown(found)
     assert len(lines) <= 40
     assert "108 further metrics changed." in lines
     assert "Only in the base: x, x, x and 6 more" in lines
+
+
+def test_what_is_not_read_of_the_inputs_is_named() -> None:
+    found = msgspec.structs.replace(
+        compared(row("SAME")), notes=["the base: not read: a.txt", "the new run: not read: b"]
+    )
+    assert markdown(found)[-1] == "Notes on the base: not read: a.txt; the new run: not read: b"
 
 
 def test_names_from_a_run_cannot_contain_markup() -> None:
@@ -71,7 +79,7 @@ def test_nothing_in_a_comparison_becomes_markup(text: str) -> None:
     hostile = msgspec.structs.replace(
         row("SLOWER"), probe=text, params={text: text}, metric=text, unit=text.replace("\n", " ")
     )
-    comparison = msgspec.structs.replace(compared(hostile), only_in_base=[text], only_in_new=[text])
+    comparison = msgspec.structs.replace(compared(hostile), only_in_base=[text], only_in_new=[text], notes=[text])
     page = shown_markdown(find_comparison_export("markdown")(comparison, 0.0))
     assert set(page.tags) == {"p", "strong", "table", "thead", "tbody", "tr", "th", "td"}
     assert page.tags.count("table") == 2

@@ -93,6 +93,13 @@ def test_a_sentence_names_the_largest_changes_first() -> None:
     assert summary([]) == "The runs have no metric in common."
 
 
+def test_what_is_not_read_of_the_inputs_is_printed() -> None:
+    console = Console(file=io.StringIO(), width=80, record=True)
+    notes = ["the base: not read: a.txt: [bold]"]
+    print_comparison(RunComparison(rows=[], settings=[], only_in_base=[], only_in_new=[], notes=notes), console)
+    assert console.export_text().endswith("\n\nthe base: not read: a.txt: [bold]\n")
+
+
 def test_the_summary_says_why_nothing_can_be_compared() -> None:
     reasons = ("the new run does not tell pairs", "the base has no value")
     rows = [

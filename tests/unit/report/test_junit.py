@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from xml.etree import ElementTree
+
 import msgspec
 from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
 
@@ -46,6 +48,13 @@ def test_a_message_has_both_values_and_the_reason() -> None:
         == "SLOWER: capability 90.00 GFLOP/s, base 100.0 GFLOP/s, ratio 0.900 (99 %: 0.89–0.91)"
     )
     assert unsure.result[0].message.endswith("; 8 rounds would decide")
+
+
+def test_the_notes_on_the_inputs_are_the_output_of_the_suite() -> None:
+    export = find_comparison_export("junit")
+    found = RunComparison(rows=[row("SAME")], settings=[], only_in_base=[], only_in_new=[], notes=["a", "b\x00"])
+    assert ElementTree.fromstring(export(found, 0.0)).findtext("testsuite/system-out") == "a\nb\ufffd"
+    assert "<system-out>" not in export(msgspec.structs.replace(found, rows=[row("SLOWER")], notes=[]), 0.0)
 
 
 def test_a_loss_below_the_limit_passes() -> None:

@@ -14,7 +14,7 @@ def export(found: RunComparison, limit: float) -> str:
 
     The verdict is that on the capability, or else on the typical value, as for the exit code. A test fails if it is
     SLOWER by at least ``limit``; it is skipped if the verdict is UNSURE or INCOMPARABLE. The message has the verdict,
-    both values with their ratio, and the reason if there is one.
+    both values with their ratio, and the reason if there is one. The output of the suite are the notes on the inputs.
     """
     tests = [
         VerdictTest(
@@ -25,7 +25,7 @@ def export(found: RunComparison, limit: float) -> str:
         )
         for row in found.rows
     ]
-    return junit_text("nameplate compare", tests)
+    return junit_text("nameplate compare", tests, found.notes)
 
 
 def _outcome(row: ComparisonRow, limit: float) -> Outcome:

@@ -30,6 +30,8 @@ _RULER = "---"
 def export(found: RunComparison, _limit: float) -> str:
     """Return Markdown of at most 40 lines: what changed, the number of verdicts by area, and the settings that differ.
 
+    The last line has the notes on the inputs.
+
     The first line is a sentence on what changed. A row of the table is the capability of a metric, or its typical value
     where there is no capability; the first 12 that changed have rows, SLOWER first. Text from the runs is escaped.
     """
@@ -41,6 +43,12 @@ def export(found: RunComparison, _limit: float) -> str:
         paragraphs.append(f"{count(len(changed) - _MAX_ROWS, 'further metric')} changed.\n")
     if found.rows:
         paragraphs.append(_areas(found.rows))
+    return "\n".join([*paragraphs, *_remarks(found)])
+
+
+def _remarks(found: RunComparison) -> list[str]:
+    """Return paragraphs on what differs, what is not compared, and what is not read."""
+    paragraphs = []
     if found.settings:
         words = ", ".join(plain(f"{each.name}: {each.base} → {each.new}") for each in found.settings)
         paragraphs.append(f"Settings that differ: {words}\n")
@@ -50,7 +58,9 @@ def export(found: RunComparison, _limit: float) -> str:
         if only:
             more = f" and {len(only) - _MAX_NAMED} more" if len(only) > _MAX_NAMED else ""
             paragraphs.append(f"Only in {name}: {plain(', '.join(only[:_MAX_NAMED]))}{more}\n")
-    return "\n".join(paragraphs)
+    if found.notes:
+        paragraphs.append(f"Notes on {plain('; '.join(found.notes))}\n")
+    return paragraphs
 
 
 def _changes(rows: Sequence[ComparisonRow]) -> str:

@@ -42,9 +42,10 @@ _COLUMNS = ("verdict", "{0}", "{1}", "ratio", "99 %", "detects")
 def print_comparison(found: RunComparison, console: Console | None = None, has_all: bool = False) -> None:
     """Print what changed between two runs: a sentence, the metrics that changed, and the number of verdicts by area.
 
-    The settings that differ follow, what only one of the runs recorded, and the metrics that only one of the runs has,
-    of which the first six are named. Of the metrics that changed, the first ``MAX_CHANGED`` have rows. With
-    ``has_all``, every metric has, in the order of ``print_rows``. Without ``console``, it prints to standard output.
+    The settings that differ follow, what only one of the runs recorded, the metrics that only one of the runs has, of
+    which the first six are named, and the notes on the inputs. Of the metrics that changed, the first ``MAX_CHANGED``
+    have rows. With ``has_all``, every metric has, in the order of ``print_rows``. Without ``console``, it prints to
+    standard output.
     """
     console = console or make_console()
     for part in (summary(found.rows), *meanings(found.rows)):
@@ -66,6 +67,19 @@ def print_comparison(found: RunComparison, console: Console | None = None, has_a
         if only:
             more = f" and {len(only) - _MAX_NAMED} more" if len(only) > _MAX_NAMED else ""
             console.print(Text(f"\nonly in {name}: " + ", ".join(only[:_MAX_NAMED]) + more, style="dim"))
+    print_notes(found.notes, console)
+
+
+def print_notes(notes: Sequence[str], console: Console | None = None) -> None:
+    """Print notes on the inputs of a comparison, a line each, after an empty one; nothing if there are none.
+
+    Without ``console``, it prints to standard output.
+    """
+    console = console or make_console()
+    if notes:
+        console.print()
+    for note in notes:
+        console.print(Text(note, style="dim"))
 
 
 def area_lines(rows: Sequence[ComparisonRow], width: int) -> list[Text]:
