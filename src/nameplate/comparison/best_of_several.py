@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import msgspec
 
 from nameplate.comparison.input_notes import run_name
-from nameplate.comparison.metric_rows import Key, rounds_of, source_difference, why_not_judged
+from nameplate.comparison.metric_rows import Key, rounds_of, why_not_judged, work_difference
 from nameplate.comparison.partners import metrics_by_key, partners
 from nameplate.records.plan_record import Value
 from nameplate.records.result import Report, Result
@@ -94,19 +95,18 @@ def _rows(runs: Sequence[Mapping[Key, Result]]) -> list[_Row]:
 def _compared(results: Mapping[int, Result]) -> dict[int, Result]:
     """Return the results that can be compared with each other, by the index of their run; none if only one can."""
     usable = {index: result for index, result in results.items() if not why_not_judged(run_name(index), result)}
-    return usable if len(usable) > 1 and not _source_difference(usable) else {}
+    return usable if len(usable) > 1 and not _work_difference(usable) else {}
 
 
 def _reasons(results: Mapping[int, Result]) -> list[str]:
     reasons = {index: why_not_judged(run_name(index), result) for index, result in results.items()}
     usable = {index: result for index, result in results.items() if not reasons[index]}
-    return [reason for reason in (*reasons.values(), _source_difference(usable)) if reason]
+    return [reason for reason in (*reasons.values(), _work_difference(usable)) if reason]
 
 
-def _source_difference(results: Mapping[int, Result]) -> str:
-    known = [(run_name(index), result) for index, result in results.items() if result.kind != "imported"]
-    differences = (source_difference(known[0], other) for other in known[1:])
-    return next(filter(None, differences), "")
+def _work_difference(results: Mapping[int, Result]) -> str:
+    named = [(run_name(index), result) for index, result in results.items()]
+    return next(filter(None, (work_difference(*pair) for pair in combinations(named, 2))), "")
 
 
 def _best(results: Mapping[int, Result]) -> int:

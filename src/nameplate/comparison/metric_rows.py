@@ -196,7 +196,7 @@ def _why_incomparable(pair: MetricPair) -> str:
         return reason
     if base.summary.unit != new.summary.unit:
         return f"the units differ: {base.summary.unit} and {new.summary.unit}"
-    return source_difference(*pair.sides)
+    return work_difference(*pair.sides)
 
 
 def why_without_ratio(name: str, result: Result) -> str:
@@ -223,15 +223,23 @@ def _unknown_params(result: Result) -> list[str]:
     return [name for name in probe_of(result.summary.probe).defining if name not in known]
 
 
-def source_difference(base: tuple[str, Result], new: tuple[str, Result]) -> str:
-    """Return that two results, each with the name of its run, were served by different sources, or "" if not.
+def work_difference(base: tuple[str, Result], new: tuple[str, Result]) -> str:
+    """Return how the work of two results differed, each with the name of its run, or "" if it did not.
 
-    The output of another tool does not tell what served it, which counts as the same.
+    Different sources may have served it. The output of another tool does not tell that, which counts as the same; it
+    may exclude what the other one did (``Result.possible``), although the parameters that both tell are equal.
     """
     (base_name, one), (new_name, other) = base, new
-    if one.source == other.source or "imported" in (one.kind, other.kind):
-        return ""
-    return f"not the same work: served by {one.source} in {base_name} and by {other.source} in {new_name}"
+    if "imported" not in (one.kind, other.kind):
+        if one.source == other.source:
+            return ""
+        return f"not the same work: served by {one.source} in {base_name} and by {other.source} in {new_name}"
+    for name in sorted(one.possible.keys() & other.possible.keys()):
+        base_values, new_values = one.possible[name] or ["not used"], other.possible[name] or ["not used"]
+        if set(base_values).isdisjoint(new_values):
+            in_base, in_new = (" or ".join(map(str, values)) for values in (base_values, new_values))
+            return f"not the same work: {name} is {in_base} in {base_name} and {in_new} in {new_name}"
+    return ""
 
 
 def _circumstances(pair: MetricPair) -> list[str]:

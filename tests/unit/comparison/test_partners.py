@@ -76,6 +76,24 @@ def test_a_parameter_that_the_work_does_not_have_is_known() -> None:
     assert compare_runs(of(without_pairs), of(without_pairs)).rows[0].verdict == "SAME"
 
 
+@pytest.mark.parametrize(
+    ("base", "new", "reason"),
+    [
+        (["cubic"], ["bbr"], "congestion is cubic in the base and bbr in the new run"),
+        (["cubic"], [], "congestion is cubic in the base and not used in the new run"),
+        (["cubic", "reno"], ["bbr", "reno"], ""),
+        ([], [], ""),
+    ],
+)
+def test_outputs_that_exclude_each_other_are_not_compared(base: list[Value], new: list[Value], reason: str) -> None:
+    """Their parameters are equal, and what else they tell is not."""
+    one, other = (msgspec.structs.replace(ONE_PAIR, possible={"congestion": values}) for values in (base, new))
+    (row,) = compare_runs(of(one), of(other)).rows
+    assert (row.verdict, row.reason) == (("INCOMPARABLE", f"not the same work: {reason}") if reason else ("SAME", ""))
+    (several,) = compare_several([of(one), of(other), of(other)])
+    assert bool(several.best) == (not reason)
+
+
 def test_the_defining_parameters_are_in_every_record_of_their_probe() -> None:
     """A misspelt name would make each imported value one that is never judged."""
     probes = [probe for probe in load_probes().values() if probe.defining]
