@@ -6,12 +6,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from nameplate.errors import Unreadable
+from nameplate.tools.line_prefix import LogLine
 from nameplate.tools.output import MAX_DIGITS
 
 _NUMBER = r"[-+]?(?:\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|nan|inf)"
 
-_BEGINS_AS_ROW = re.compile(rf"\s*\d+\s+{_NUMBER}", re.IGNORECASE)
+# A whole number at the beginning, as a row has it, and a size with a time at any position of a line.
+_BEGINS_AS_ROW = re.compile(rf"\s*\d+(?:\s+{_NUMBER}|\s{{2,}}\S*\s*$|\s*$)", re.IGNORECASE)
+_HAS_ROW = re.compile(r"(?<![\w.])\d+\s{2,}\d+\.\d+(?!\S)")
 
 
 @dataclass(frozen=True)
@@ -22,55 +24,43 @@ class TextRow:
     cells: Sequence[str]
 
 
-def without_prefix(text: str, heading: str) -> str:
-    """Return a text without the prefix that a launcher wrote before each line of the process that printed a heading.
-
-    The prefix, such as ``[1,0]<stdout>:`` or ``0: ``, is what precedes the regular expression ``heading`` in its first
-    line. Lines with other prefixes remain as they are. Without the heading, the text is returned unchanged.
-
-    Raises:
-        Unreadable: rows of a table have other prefixes.
-    """
-    match = re.search(rf"^(\S{{0,40}} ?)(?={heading})", text, re.MULTILINE)
-    if match is None or not match[1]:
-        return text
-    stripped = re.sub(rf"^{re.escape(match[1])}", "", text, flags=re.MULTILINE)
-    if re.search(r"^\S{1,40} ?\d+ {2,}\d+\.\d+\s*$", stripped, re.MULTILINE):
-        raise Unreadable("rows have different prefixes, such as the time of each line: remove them")
-    return stripped
-
-
-def table_rows(lines: Sequence[str], first_line: int, n_columns: int) -> tuple[list[TextRow], list[int]]:
-    """Return the rows of the first table in the lines, and the numbers of lines that may be rows of it as well.
+def table_rows(lines: Sequence[LogLine], n_columns: int) -> tuple[list[TextRow], list[str]]:
+    """Return the rows of the first table in the lines, and a sentence for each line that may be a row of it as well.
 
     A row consists of a whole number and ``n_columns`` - 1 further cells, of which the first is a number. The whole
     numbers ascend, and if the first row is aligned by spaces, all rows end at the same column. Any other line ends the
     table, unless a row follows that is aligned and ascends: then other output came in between. Lines that begin as rows
-    do, and end otherwise, may be rows with other output in them. ``first_line`` is the
-    number of the first line in the whole output, from 1.
+    do, and end otherwise, or have a row after other text, may be rows with other output in them.
     """
     further_cells = r"\s+(\S+)" * (n_columns - 2)
     form = re.compile(rf"\s*(\d+)\s+({_NUMBER}){further_cells}\s*", re.IGNORECASE)
     rows: list[TextRow] = []
     doubtful: list[int] = []
     width, last, has_ended = 0, -1, False
-    for number, line in enumerate(lines, start=first_line):
-        match = form.fullmatch(line)
+    for line in lines:
+        match = form.fullmatch(line.text)
         if match is None:
-            if rows and _BEGINS_AS_ROW.match(line):
-                doubtful.append(number)
+            if _BEGINS_AS_ROW.match(line.text) or _HAS_ROW.search(line.text):
+                doubtful.append(line.number)
             has_ended = bool(rows)
             continue
-        is_aligned = len(line.rstrip()) == width if width else not rows and "  " in line.strip()
+        is_aligned = len(line.text.rstrip()) == width if width else not rows and "  " in line.text.strip()
         if has_ended and not is_aligned:
             continue
         # A longer number is no size: its row is kept for the error that names it.
         first = int(match[1]) if len(match[1]) <= MAX_DIGITS else last + 1
         if first <= last or (width and not is_aligned):
-            doubtful.append(number)
+            doubtful.append(line.number)
             has_ended = True
             continue
-        width = width or (len(line.rstrip()) if is_aligned else 0)
+        width = width or (len(line.text.rstrip()) if is_aligned else 0)
         last = first
-        rows.append(TextRow(number, match.groups()))
-    return rows, doubtful
+        rows.append(TextRow(line.number, match.groups()))
+    return rows, [f"line {number} looks like a row, but does not fit into the table" for number in doubtful]
+
+
+def rows_without_heading(lines: Sequence[LogLine]) -> list[str]:
+    """Return a sentence on the lines that have a row, if there are any: no heading has the prefix of these lines."""
+    numbers = [line.number for line in lines if _HAS_ROW.search(line.text)]
+    more = f" and {len(numbers) - 1} more lines" if len(numbers) > 1 else ""
+    return [f"line {numbers[0]}{more}: rows whose prefix no heading has"] if numbers else []

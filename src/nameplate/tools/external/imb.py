@@ -10,19 +10,23 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from nameplate.errors import Unreadable
 from nameplate.records.plan_record import Value
+from nameplate.tools.line_prefix import LogLine, has_heading, split_by_prefix
 from nameplate.tools.output import Imported, ToolOutput, positive, rounding_of, tool_output, whole
 from nameplate.tools.reference_tool import ComparedMetric, ReferenceTool, ToolSetting, ToolWork
-from nameplate.tools.text_table import table_rows, without_prefix
+from nameplate.tools.text_table import rows_without_heading, table_rows
 
 # "Intel (R) MPI Benchmarks 4.0 Update 1", "Intel(R) MPI Benchmarks 2019 Update 6", "Intel(R) MPI Benchmarks 2021.3"
-_VERSION_LINE = r"#\s+Intel ?\(R\) MPI Benchmarks (\d\S*(?: Update \d+)?), MPI-1 part"
+_VERSION_LINE = r"# +Intel ?\(R\) MPI Benchmarks (\d\S*(?: Update \d+)?), MPI-1 part"
 _VERSION = re.compile(rf"^{_VERSION_LINE}", re.MULTILINE)
 _BEGIN = re.compile(r"^# Benchmarking (\S+)")
-_HEADING = re.compile(r"\s*#bytes\s+#repetitions\s+t\[usec\]\s+Mbytes/sec(\s+defects)?\s*")
+_ANY_HEADING = re.compile(r"# +Intel ?\(R\) MPI Benchmark")
+_COMMAND_END = re.compile(r"# (?:Minimum message|Message lengths|MPI_Datatype|List of Benchmarks|Benchmarking)")
+_DATATYPE = re.compile(r"# MPI_Datatype\s*:\s*(\w+)")
+_COLUMNS = re.compile(r"\s*#bytes\s+#repetitions\s+t\[usec\]\s+Mbytes/sec(\s+defects)?\s*")
 _FAILED = re.compile(r"\s+(\d+) +(out-of-mem|time-out|int-overflow)\b")
 # Options that change the work, and how.
 _CHANGES = {
@@ -76,80 +80,113 @@ REFERENCE = ReferenceTool(
 
 def recognises(text: str) -> bool:
     """Return whether an output has IMB's heading, also within the log of a job and after the prefix of a launcher."""
-    return re.search(rf"^(?:\S{{1,40}} ?)?{_VERSION_LINE}", text, re.MULTILINE) is not None
+    return has_heading(text, _VERSION_LINE)
 
 
 def read(text: str) -> ToolOutput:
     """Return the latency in seconds for each message size in the output of PingPong.
 
     The values are in the order of the output, without the empty message. They are of the probe mpi_pingpong with the
-    parameters ``size`` in bytes, ``data`` and ``pairs`` 1. Other benchmarks are skipped, and so are rows that are not a
-    time or have defects.
+    parameters ``size`` in bytes, ``data`` and ``pairs`` 1. Skipped are runs with options that change the work, other
+    benchmarks, and rows that are not a time, have defects, or have another prefix than the heading.
 
     Raises:
-        Unreadable: the output has changed, has no sizes, or is only of other benchmarks or of more processes.
+        Unreadable: the output has changed, has no sizes, or nothing in it can be read.
     """
-    text = without_prefix(text, _VERSION_LINE)
-    _check_work(text)
+    processes, rest = split_by_prefix(text, _VERSION_LINE)
+    values: list[Imported] = []
+    skipped: list[str] = []
+    for run in (run for process in processes for run in _runs(process)):
+        try:
+            _check_work(run)
+        except Unreadable as error:
+            skipped.append(f"line {run[0].number}: {error}")
+            continue
+        values_read, reasons = _values_of_run(run)
+        values += values_read
+        skipped += reasons
+    versions = re.findall(_VERSION_LINE, text)
+    skipped += rows_without_heading(rest)
+    return tool_output(versions[0] if versions else "", values, "table of PingPong", skipped)
+
+
+def _runs(lines: Sequence[LogLine]) -> Iterator[Sequence[LogLine]]:
+    """Yield the lines of each run with a benchmark, from its heading, if it has one, to the next heading."""
+    headings = [index for index, line in enumerate(lines) if _ANY_HEADING.match(line.text.lstrip())]
+    for begin, end in pairwise([0, *headings, len(lines)]):
+        if any(_BEGIN.match(line.text.lstrip()) for line in lines[begin:end]):
+            yield lines[begin:end]
+
+
+def _check_work(run: Sequence[LogLine]) -> None:
+    """Check that the messages are those of mpi_pingpong. Raises Unreadable if not."""
+    heading = run[0].text
+    if not re.match(_VERSION_LINE, heading.lstrip()):
+        raise Unreadable("nameplate measures the same only for IMB-MPI1, whose heading is not above this line")
+    if "(GPU)" in heading:
+        raise Unreadable("MPI-1 part (GPU) sends from the memory of a GPU, which mpi_pingpong does not do")
+    command = _command(run)
+    for option, effect in _CHANGES.items():
+        if re.search(rf"\s{option}\b", command):
+            raise Unreadable(f"{option} {effect}, which mpi_pingpong does not do")
+    datatypes = {match[1] for line in run if (match := _DATATYPE.match(line.text.lstrip()))}
+    if other_types := datatypes - {"MPI_BYTE", "MPI_CHAR"}:
+        raise Unreadable(f"it sends {', '.join(sorted(other_types))}; only messages of bytes are read")
+
+
+def _command(run: Sequence[LogLine]) -> str:
+    """Return the command of a run in one line; versions before 2019 print six words of it in a line."""
+    texts = [line.text for line in run]
+    begin = next((index for index, text in enumerate(texts) if "Calling sequence was:" in text), None)
+    if begin is None:
+        return ""
+    return " ".join(takewhile(lambda text: not _COMMAND_END.match(text.lstrip()), texts[begin + 1 :]))
+
+
+def _values_of_run(run: Sequence[LogLine]) -> tuple[list[Imported], list[str]]:
+    """Return the values of PingPong in a run, and why other parts of it are not read."""
     values: list[Imported] = []
     skipped: list[str] = []
     other_names: list[str] = []
-    for name, first_line, lines in _benchmarks(text):
+    for name, lines in _benchmarks(run):
         if name != "PingPong":
             other_names.append(name)
             continue
         try:
-            values_read, reasons = _values_of(lines, first_line)
+            values_read, reasons = _values_of(lines)
         except Unreadable as error:
-            values_read, reasons = [], [f"line {first_line}: PingPong {error}"]
+            values_read, reasons = [], [f"line {lines[0].number}: PingPong {error}"]
         values += values_read
         skipped += reasons
     if other_names:
         skipped.append(f"{', '.join(dict.fromkeys(other_names))}: nameplate measures the same only for PingPong")
-    versions = _VERSION.findall(text)
-    return tool_output(versions[0] if versions else "", values, "table of PingPong", skipped)
+    return values, skipped
 
 
-def _check_work(text: str) -> None:
-    """Check that the messages are those of mpi_pingpong. Raises Unreadable if not."""
-    if re.search(r"^#.*MPI-1 part \(GPU\)", text, re.MULTILINE):
-        raise Unreadable("MPI-1 part (GPU) sends from the memory of a GPU, which mpi_pingpong does not do")
-    # Versions before 2019 print six words of the command in a line.
-    command = " ".join(re.findall(r"Calling sequence was:(.*?)Minimum message length", text, re.DOTALL))
-    for option, effect in _CHANGES.items():
-        if re.search(rf"\s{option}\b", command):
-            raise Unreadable(f"{option} {effect}, which mpi_pingpong does not do")
-    if others := set(re.findall(r"^# MPI_Datatype\s*:\s*(\w+)", text, re.MULTILINE)) - {"MPI_BYTE", "MPI_CHAR"}:
-        raise Unreadable(f"it sends {', '.join(sorted(others))}; only messages of bytes are read")
-
-
-def _benchmarks(text: str) -> Iterator[tuple[str, int, list[str]]]:
-    """Yield the name of each benchmark, the number of its first line, and its lines."""
-    lines = text.splitlines()
-    begins = [(index, match[1]) for index, line in enumerate(lines) if (match := _BEGIN.match(line))]
+def _benchmarks(lines: Sequence[LogLine]) -> Iterator[tuple[str, Sequence[LogLine]]]:
+    """Yield the name of each benchmark, and its lines."""
+    begins = [(index, match[1]) for index, line in enumerate(lines) if (match := _BEGIN.match(line.text.lstrip()))]
     for (begin, name), (end, _) in pairwise([*begins, (len(lines), "")]):
-        yield name, begin + 1, lines[begin:end]
+        yield name, lines[begin:end]
 
 
-def _values_of(lines: Sequence[str], first_line: int) -> tuple[list[Imported], list[str]]:
+def _values_of(lines: Sequence[LogLine]) -> tuple[list[Imported], list[str]]:
     """Return the values of a PingPong, and why rows of it are not read.
 
-    Raises Unreadable if it is not between two processes, or its columns have changed.
+    Raises:
+        Unreadable: it is not between two processes, or its columns have changed.
     """
-    if not any(re.fullmatch(r"# #processes = 2\s*", line) for line in lines):
+    if not any(re.fullmatch(r"# #processes = 2", line.text.strip()) for line in lines):
         raise Unreadable("is not between two processes")
-    heading = next((index for index, line in enumerate(lines) if _HEADING.fullmatch(line)), None)
+    heading = next((index for index, line in enumerate(lines) if _COLUMNS.fullmatch(line.text)), None)
     if heading is None:
         raise Unreadable("has unexpected columns")
-    has_defects = "defects" in lines[heading]
-    rows, doubtful = table_rows(lines[heading + 1 :], first_line + heading + 1, 5 if has_defects else 4)
-    values: list[Imported] = []
-    skipped = [f"line {line} looks like a row of a table that ended above it" for line in doubtful]
+    has_defects = "defects" in lines[heading].text
+    rows, skipped = table_rows(lines[heading + 1 :], 5 if has_defects else 4)
     skipped += [
-        f"line {number}: {match[1]} B: {match[2]}"
-        for number, line in enumerate(lines, start=first_line)
-        if (match := _FAILED.match(line))
+        f"line {line.number}: {match[1]} B: {match[2]}" for line in lines if (match := _FAILED.match(line.text))
     ]
+    values: list[Imported] = []
     for row in rows:
         try:
             if has_defects and float(row.cells[-1]) != 0:

@@ -9,15 +9,16 @@ The tables of osu_latency and osu_multi_lat are read, with every size, also out 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import pairwise, takewhile
 
 from nameplate.errors import Unreadable
 from nameplate.records.plan_record import Value
+from nameplate.tools.line_prefix import LogLine, has_heading, split_by_prefix
 from nameplate.tools.output import Imported, ToolOutput, positive, rounding_of, tool_output, whole
 from nameplate.tools.reference_tool import ComparedMetric, ReferenceTool, ToolSetting, ToolWork
-from nameplate.tools.text_table import TextRow, table_rows, without_prefix
+from nameplate.tools.text_table import TextRow, rows_without_heading, table_rows
 
 _WINDOWED = "OSU keeps 64 messages in flight, nameplate waits for each answer"
 _AVERAGED = "OSU has a barrier and averages over the pairs"
@@ -85,16 +86,17 @@ REFERENCE = ReferenceTool(
 )
 
 
-_TITLES = {"Latency Test": "osu_latency", "Multi Latency Test": "osu_multi_lat"}
-_TITLE = re.compile(r"^# OSU (\S+) (.+?) v(\d\S*)\s*$", re.MULTILINE)
-_TABLE = re.compile(r"^# Size\s+(\S.*?)\s*$")
-_DATATYPE = re.compile(r"^# Datatype: (\w+)")
-_ANY_TITLE = r"# OSU \S+ .+ v\d"
+_TITLE = re.compile(r"# (OSU \S+ .+ v\d\S*)")
+_LATENCY = re.compile(r"OSU MPI ((?:Multi )?Latency Test) v\d\S*")
+_VERSION = re.compile(r"OSU .* v(\d\S*)")
+_COLUMNS = re.compile(r"# Size\s+(\S.*)")
+_DATATYPE = re.compile(r"# Datatype: (\w+)")
+_HEADING = r"# OSU \S{1,40} .{1,80} v\d"
 
 
 def recognises(text: str) -> bool:
     """Return whether an output has OSU's heading, also within the log of a job and after the prefix of a launcher."""
-    return re.search(rf"^(?:\S{{1,40}} ?)?{_ANY_TITLE}", text, re.MULTILINE) is not None
+    return has_heading(text, _HEADING)
 
 
 def read(text: str) -> ToolOutput:
@@ -102,73 +104,106 @@ def read(text: str) -> ToolOutput:
 
     The values are in the order of the output. They are of the probe mpi_pingpong with the parameters ``size`` in bytes,
     ``data`` and, for osu_latency, ``pairs`` 1; the output of osu_multi_lat does not tell the number of pairs. Skipped
-    are other tests, messages in the memory of a GPU, datatypes of more than a byte, and rows that are not a time or
-    failed their validation.
+    are other tests, messages in the memory of a GPU, datatypes of more than a byte, and rows that are
+    not a time, failed their validation, or have another prefix than the heading.
 
     Raises:
         Unreadable: the output has changed, or nothing in it can be read.
     """
-    lines = without_prefix(text, _ANY_TITLE).splitlines()
-    titles = [(index, match) for index, line in enumerate(lines) if (match := _TITLE.match(line))]
-    ends = [index for index, _ in titles[1:]] + [len(lines)]
+    processes, rest = split_by_prefix(text, _HEADING)
     values: list[Imported] = []
     skipped: list[str] = []
-    for (index, title), end in zip(titles, ends, strict=False):
+    versions: list[str] = []
+    for title, lines in (test for process in processes for test in _tests(process)):
+        versions += _VERSION.findall(title)
         try:
-            values_read, reasons = _values_of_test(title, lines[index:end], index + 1)
+            values_read, reasons = _values_of_test(title, lines)
         except Unreadable as error:
-            values_read, reasons = [], [f"{title[0].strip('# ')} (line {index + 1}): {error}"]
+            values_read, reasons = [], [f"{title:.80} (line {lines[0].number}): {error}"]
         values += values_read
         skipped += reasons
-    version = titles[0][1][3] if titles else ""
-    return tool_output(version, values, "sizes", skipped)
+    return tool_output(versions[0] if versions else "", values, "sizes", [*skipped, *rows_without_heading(rest)])
 
 
-def _values_of_test(title: re.Match[str], lines: Sequence[str], first_line: int) -> tuple[list[Imported], list[str]]:
-    """Return the values of one test from its title to that of the next one, and why parts of it are not read."""
-    if title[1] != "MPI" or title[2] not in _TITLES:
-        raise Unreadable(f"nameplate measures the same only for {' and '.join(_TITLES.values())}")
-    if any(re.search(r"^#.*Buffer on (?!HOST)", line) for line in lines):
-        raise Unreadable("its buffers are in the memory of a GPU, which mpi_pingpong does not use")
+def _tests(lines: Sequence[LogLine]) -> Iterator[tuple[str, Sequence[LogLine]]]:
+    """Yield the title of each test, and the lines from its title to that of the next one."""
+    titles = [(index, match[1]) for index, line in enumerate(lines) if (match := _TITLE.fullmatch(line.text.strip()))]
+    for (begin, title), (end, _) in pairwise([*titles, (len(lines), "")]):
+        yield title, lines[begin:end]
+
+
+def _values_of_test(title: str, lines: Sequence[LogLine]) -> tuple[list[Imported], list[str]]:
+    """Return the values of one test, and why parts of it are not read. Raises Unreadable if nothing of it can be."""
     # Only the launcher knows the number of pairs of osu_multi_lat.
-    common: dict[str, Value] = {"data": "unchanged", **({"pairs": 1} if title[2] == "Latency Test" else {})}
-    begins = [index for index, line in enumerate(lines) if line.startswith("# Size")]
+    common: dict[str, Value] = {"data": "unchanged", **({"pairs": 1} if _kind(title, lines) == "Latency Test" else {})}
+    begins = [index for index, line in enumerate(lines) if line.text.lstrip().startswith("# Size")]
     if not begins:
         raise Unreadable("it has no table")
     values: list[Imported] = []
     skipped: list[str] = []
+    datatype, previous = "", 0
     for begin, end in pairwise([*begins, len(lines)]):
-        n_columns = _columns_of_latency(lines[begin], first_line + begin)
-        datatype = _datatype(lines, begin)
-        if datatype not in ("", "MPI_CHAR", "MPI_BYTE"):
-            skipped.append(f"line {first_line + begin}: messages of {datatype}; only those of MPI_CHAR are read")
-            continue
-        rows, doubtful = table_rows(lines[begin + 1 : end], first_line + begin + 1, n_columns)
-        for row in rows:
-            try:
-                values.append(_value_of_row(row, common))
-            except Unreadable as error:
-                skipped.append(f"line {row.line}: {error}")
-        skipped += [f"line {line} looks like a row of a table that ended above it: not read" for line in doubtful]
+        # Some versions name the datatype in a comment below the heading of the columns, others above.
+        below = takewhile(lambda line: line.text.lstrip().startswith("#"), lines[begin + 1 : end])
+        datatype = _datatype([*lines[previous:begin], *below]) or datatype
+        previous = begin
+        try:
+            values_read, reasons = _values_of_table(lines[begin:end], datatype, common)
+        except Unreadable as error:
+            values_read, reasons = [], [f"line {lines[begin].number}: {error}"]
+        values += values_read
+        skipped += reasons
     return values, skipped
 
 
-def _datatype(lines: Sequence[str], heading: int) -> str:
-    """Return the type of the data of the table whose heading is at an index, "" if it is not named.
+def _kind(title: str, lines: Sequence[LogLine]) -> str:
+    """Return "Latency Test" or "Multi Latency Test". Raises Unreadable for other tests and other memory."""
+    match = _LATENCY.fullmatch(title)
+    if match is None:
+        raise Unreadable("nameplate measures the same only for osu_latency and osu_multi_lat")
+    buffers = [line.text for line in lines if re.match(r"\s*#.*Buffer on ", line.text)]
+    if any(re.search(r"Buffer on (?!HOST)", text) for text in buffers):
+        raise Unreadable("its buffers are in the memory of a GPU, which mpi_pingpong does not use")
+    return match[1]
 
-    Some versions name it in a comment below the heading, others above.
-    """
-    below = takewhile(lambda line: line.startswith("#"), lines[heading + 1 :])
-    names = [match[1] for line in (*lines[:heading], *below) if (match := _DATATYPE.match(line))]
+
+def _datatype(lines: Sequence[LogLine]) -> str:
+    """Return the last type of data that the lines name, or ""."""
+    names = [match[1] for line in lines if (match := _DATATYPE.match(line.text.lstrip()))]
     return names[-1] if names else ""
 
 
-def _columns_of_latency(heading: str, line: int) -> int:
-    """Return the number of columns of a table. Raises Unreadable unless the second one is the latency in µs."""
-    match = _TABLE.match(heading)
+def _values_of_table(
+    lines: Sequence[LogLine], datatype: str, common: Mapping[str, Value]
+) -> tuple[list[Imported], list[str]]:
+    """Return the values of the table that the lines begin with, and why rows of it are not read.
+
+    Raises:
+        Unreadable: it has unexpected columns, or its messages are of other data.
+    """
+    n_columns = _columns_of_latency(lines[0].text)
+    if datatype not in ("", "MPI_CHAR", "MPI_BYTE"):
+        raise Unreadable(f"messages of {datatype}; only those of MPI_CHAR are read")
+    rows, skipped = table_rows(lines[1:], n_columns)
+    values: list[Imported] = []
+    for row in rows:
+        try:
+            values.append(_value_of_row(row, common))
+        except Unreadable as error:
+            skipped.append(f"line {row.line}: {error}")
+    return values, skipped
+
+
+def _columns_of_latency(heading: str) -> int:
+    """Return the number of columns of a table.
+
+    Raises:
+        Unreadable: the second column is not the latency in µs.
+    """
+    match = _COLUMNS.match(heading.strip())
     columns = re.split(r"\s{2,}", match[1]) if match else []
     if not columns or not re.fullmatch(r"(?:Avg )?Latency ?\(us\)", columns[0]):
-        raise Unreadable(f"line {line} has unexpected columns")
+        raise Unreadable("unexpected columns")
     return 1 + len(columns)
 
 
