@@ -387,6 +387,26 @@ def test_stream() -> None:
     assert len(found) == 4
 
 
+def test_stream_in_fortran() -> None:
+    found = values_of(read_imported(GOLDEN / "stream-5.6.txt"))
+    assert found["bandwidth", "op=triad precision=fp64 size=160000000 threads=1"] == pytest.approx(48e7 / 0.031371)
+    assert len(found) == 4
+
+
+def test_the_threads_of_stream_in_fortran(tmp_path: Path) -> None:
+    line = " Printing one line per active thread....\n"
+    text = (GOLDEN / "stream-5.6.txt").read_text().replace(line, f" Number of Threads =            4\n{line * 4}")
+    _, made = notes_of(tmp_path, text)
+    assert {result.summary.params["threads"] for result in made.results} == {4}
+
+
+def test_stream_does_not_tell_integers_from_floats() -> None:
+    """The output of -DSTREAM_TYPE=int differs in nothing from that of float."""
+    made = read_imported(GOLDEN / "stream-5.10-int.txt")
+    assert {("precision" in result.summary.params) for result in made.results} == {False}
+    assert [result.possible for result in made.results] == [{"precision": ["fp32"]}] * 4
+
+
 def test_stream_5_9_and_other_encodings(tmp_path: Path) -> None:
     text = (
         (GOLDEN / "stream-5.10.txt").read_text().replace("5.10", "5.9")

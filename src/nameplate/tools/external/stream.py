@@ -14,12 +14,15 @@ from functools import partial
 
 from nameplate.errors import Unreadable
 from nameplate.records.plan_record import Value
+from nameplate.tools.line_prefix import has_heading, split_by_prefix
 from nameplate.tools.output import Imported, ToolOutput, number, positive, rounding_of, tool_output, whole
 from nameplate.tools.reference_tool import ComparedMetric, ReferenceTool, ToolSetting, ToolWork
 
 _VERSION = re.compile(r"^STREAM version \$Revision: (\S+) \$\s*$", re.MULTILINE)
-_ELEMENTS = r"^Array size = (\d{1,15})(?: \(elements\))?, Offset = \d+(?: \(elements\))?\s*$"
-_BYTES = r"^This system uses (\d{1,3}) bytes per (?:array element|DOUBLE PRECISION word)\.\s*$"
+# The versions in C, and the one in Fortran.
+_HEADING = r"STREAM [vV]ersion \$Revision: (\S{1,20}) \$"
+_ELEMENTS = r"^Array size = +(\d{1,15})(?: \(elements\))?(?:, Offset = \d+(?: \(elements\))?)?\s*$"
+_BYTES = r"^(?:This system uses|Assuming) (\d{1,3}) bytes per (?:array element|DOUBLE PRECISION word)\.?\s*$"
 
 
 def _best(kernel: str, text: str) -> float:
@@ -64,23 +67,22 @@ _ROUNDING = 0.02
 
 
 def recognises(text: str) -> bool:
-    """Return whether an output has the line with STREAM's version."""
-    return _VERSION.search(text) is not None
+    """Return whether an output has the line with STREAM's version, also after the prefix of a launcher."""
+    return has_heading(text, _HEADING)
 
 
 def read(text: str) -> ToolOutput:
     """Return the bandwidths of copy, scale, add and triad in B/s, in this order, computed from the average times.
 
     They are of the probe memory_stream with the parameters ``op``, ``threads`` (1 if STREAM was compiled without
-    OpenMP), ``size`` in bytes of one array, and ``precision``: fp64 for elements of 8 bytes, fp32 for those of 4.
-    Versions 5.9 and 5.10 are read.
+    OpenMP), ``size`` in bytes of one array, and ``precision``: fp64 for elements of 8 bytes. It is missing for elements
+    of 4 bytes of version 5.10, which may be integers, and fp32 for other versions. Versions 5.9 and 5.10 in C and 5.6
+    in Fortran are read.
 
     Raises:
         Unreadable: the output has changed, is of several runs, or the solution did not validate.
     """
-    versions = _VERSION.findall(text)
-    if len(versions) != 1:
-        raise Unreadable(f"{len(versions)} outputs in one file: put each into a file of its own")
+    text = _text_of_run(text)
     if "Solution Validates" not in text:
         raise Unreadable("STREAM did not say that its solution validates")
     element = int(number(text, _BYTES, "line 'This system uses … bytes'"))
@@ -89,20 +91,38 @@ def read(text: str) -> ToolOutput:
         raise Unreadable(f"its elements have {element} bytes; memory_stream has those of 4 and 8")
     size = int(number(text, _ELEMENTS, "line 'Array size = …'")) * element
     # Version 5.9 calls the number of threads that OpenMP started the requested one.
-    threads = re.findall(r"^Number of Threads (?:counted|requested) = (\d+)\s*$", text, re.MULTILINE)
-    common: dict[str, Value] = {
-        "threads": whole(threads[-1], "the number of threads") if threads else 1,
-        "size": size,
-        "precision": precision,
-    }
-    values = [_bandwidth_of(op, arrays * size, text, common) for op, arrays in _ARRAYS.items()]
-    return tool_output(versions[0], values, "kernels")
+    threads = re.findall(r"^Number of Threads (?:counted |requested )?= +(\d+)$", text, re.MULTILINE)
+    common: dict[str, Value] = {"threads": whole(threads[-1], "the number of threads") if threads else 1, "size": size}
+    possible: dict[str, tuple[Value, ...]] = {}
+    if element == 4 and "bytes per array element" in text:
+        possible["precision"] = (precision,)
+    else:
+        common["precision"] = precision
+    values = [_bandwidth_of(op, arrays * size, text, common, possible) for op, arrays in _ARRAYS.items()]
+    return tool_output(re.findall(_HEADING, text)[0], values, "kernels")
 
 
-def _bandwidth_of(op: str, n_bytes: int, text: str, common: Mapping[str, Value]) -> Imported:
+def _text_of_run(text: str) -> str:
+    """Return the lines of the only run, without the prefix of a launcher and without indentation.
+
+    Raises:
+        Unreadable: there are several runs, or rows have another prefix than the line with the version.
+    """
+    processes, rest = split_by_prefix(text, _HEADING)
+    n_runs = len(re.findall(_HEADING, text))
+    if n_runs != 1:
+        raise Unreadable(f"{n_runs} outputs in one file: put each into a file of its own")
+    if row := next((line for line in rest if re.search(r"\bTriad:\s+\d", line.text)), None):
+        raise Unreadable(f"line {row.number} has another prefix than the line with the version: remove the prefixes")
+    return "\n".join(line.text.strip() for line in processes[0])
+
+
+def _bandwidth_of(
+    op: str, n_bytes: int, text: str, common: Mapping[str, Value], possible: Mapping[str, tuple[Value, ...]]
+) -> Imported:
     average_s = _average_s(op, n_bytes, text)
     bandwidth, rounding = n_bytes / positive(average_s), rounding_of(average_s)
-    return Imported("memory_stream", {"op": op, **common}, "bandwidth", bandwidth, rounding=rounding)
+    return Imported("memory_stream", {"op": op, **common}, "bandwidth", bandwidth, possible, rounding=rounding)
 
 
 def _average_s(op: str, n_bytes: int, text: str) -> str:
