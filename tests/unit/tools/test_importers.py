@@ -548,6 +548,25 @@ def test_imb_with_other_messages_is_rejected(tmp_path: Path, old: str, new: str,
         notes_of(tmp_path, text.replace(old, new))
 
 
+def test_derived_datatypes_of_osu_are_not_read() -> None:
+    with pytest.raises(FileError, match=r"line 4: messages of a derived datatype \(column 'Transmit Size'\)"):
+        read_imported(GOLDEN / "osu_latency-7.4-derived.txt")
+
+
+@pytest.mark.parametrize(
+    ("columns", "is_read"),
+    [("        Validation", True), ("   P5 Tail Lat(us)  P99 Tail Lat(us)", True), ("     Bandwidth (MB/s)", False)],
+)
+def test_further_columns_of_osu_must_be_known(tmp_path: Path, columns: str, is_read: bool) -> None:
+    text = LATENCY.format("MPI_CHAR").replace("(us)\n", f"(us){columns}\n")
+    text += osu_row(8, "1.70" + "     2.00" * len(columns.strip().split("  ")))
+    if is_read:
+        assert len(notes_of(tmp_path, text)[1].results) == 1
+    else:
+        with pytest.raises(FileError, match=r"line 4: unexpected columns: 'Bandwidth \(MB/s\)'"):
+            notes_of(tmp_path, text)
+
+
 def test_rows_with_other_output_in_them_are_named(tmp_path: Path) -> None:
     rows = osu_row(1, "1.70") + "8                       1.26srun: warning\n" + osu_row(16, "1.80")
     notes, made = notes_of(tmp_path, LATENCY.format("MPI_CHAR") + rows)

@@ -90,6 +90,8 @@ _TITLE = re.compile(r"# (OSU \S+ .+ v\d\S*)")
 _LATENCY = re.compile(r"OSU MPI ((?:Multi )?Latency Test) v\d\S*")
 _VERSION = re.compile(r"OSU .* v(\d\S*)")
 _COLUMNS = re.compile(r"# Size\s+(\S.*)")
+# They change neither the messages nor their time.
+_FURTHER_COLUMN = re.compile(r"Validation|P\d+ Tail Lat\(us\)")
 _DATATYPE = re.compile(r"# Datatype: (\w+)")
 _HEADING = r"# OSU \S{1,40} .{1,80} v\d"
 
@@ -104,7 +106,7 @@ def read(text: str) -> ToolOutput:
 
     The values are in the order of the output. They are of the probe mpi_pingpong with the parameters ``size`` in bytes,
     ``data`` and, for osu_latency, ``pairs`` 1; the output of osu_multi_lat does not tell the number of pairs. Skipped
-    are other tests, messages in the memory of a GPU, datatypes of more than a byte, and rows that are
+    are other tests, messages in the memory of a GPU, derived datatypes and those of more than a byte, and rows that are
     not a time, failed their validation, or have another prefix than the heading.
 
     Raises:
@@ -198,12 +200,16 @@ def _columns_of_latency(heading: str) -> int:
     """Return the number of columns of a table.
 
     Raises:
-        Unreadable: the second column is not the latency in µs.
+        Unreadable: the second column is not the latency in µs, or a further one is not known.
     """
     match = _COLUMNS.match(heading.strip())
     columns = re.split(r"\s{2,}", match[1]) if match else []
     if not columns or not re.fullmatch(r"(?:Avg )?Latency ?\(us\)", columns[0]):
         raise Unreadable("unexpected columns")
+    if "Transmit Size" in columns:
+        raise Unreadable("messages of a derived datatype (column 'Transmit Size'); only contiguous ones are read")
+    if unknown := [name for name in columns[1:] if not _FURTHER_COLUMN.fullmatch(name)]:
+        raise Unreadable(f"unexpected columns: '{unknown[0]:.40}'")
     return 1 + len(columns)
 
 
