@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 import shutil
+import time
 from pathlib import Path
 from typing import Any
 
@@ -565,6 +566,32 @@ def test_further_columns_of_osu_must_be_known(tmp_path: Path, columns: str, is_r
     else:
         with pytest.raises(FileError, match=r"line 4: unexpected columns: 'Bandwidth \(MB/s\)'"):
             notes_of(tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "# OMB Python MPI Latency Test\n# Size (B)      Latency (us)\n",
+        "# OSU Latency Test\n# Size [B]\t\tLatency [us]\n",
+        "# OMB-Py MPI Latency Test v1.0\n# Size       Latency (us)\n", "# MPI Latency Test\n# Size [B]  Latency [us]\n",
+        "# Size       Latency (ns)\n",
+    ],
+)  # fmt: skip
+def test_a_table_of_another_library_does_not_discard_a_good_one(tmp_path: Path, heading: str) -> None:
+    text = LATENCY.format("MPI_CHAR") + osu_row(1, "1.70") + osu_row(8, "1.72")
+    notes, made = notes_of(tmp_path, text + heading + osu_row(1, "2.50") + osu_row(8, "2.50") + osu_row(16, "2.5"))
+    assert {name: value for (_, name), value in values_of(made).items()} == {
+        "data=unchanged pairs=1 size=1": pytest.approx(1.70e-6),
+        "data=unchanged pairs=1 size=8": pytest.approx(1.72e-6),
+    }
+    assert len(notes) == 1
+
+
+def test_many_tables_of_a_test_are_read_in_linear_time(tmp_path: Path) -> None:
+    began = time.process_time()
+    with pytest.raises(FileError, match="more than once"):
+        notes_of(tmp_path, LATENCY.format("MPI_CHAR") + ("# Size       Latency (us)\n" + osu_row(8, "1.72")) * 20_000)
+    assert time.process_time() - began < 5
 
 
 def test_rows_with_other_output_in_them_are_named(tmp_path: Path) -> None:

@@ -86,7 +86,8 @@ REFERENCE = ReferenceTool(
 )
 
 
-_TITLE = re.compile(r"# (OSU \S+ .+ v\d\S*)")
+# The headings of tests, of OSU and of those that other languages and libraries have after its example.
+_TITLE = re.compile(r"# ((?:O(?:SU|MB)\b|.*\bTest\b).*)")
 _LATENCY = re.compile(r"OSU MPI ((?:Multi )?Latency Test) v\d\S*")
 _VERSION = re.compile(r"OSU .* v(\d\S*)")
 _COLUMNS = re.compile(r"# Size\s+(\S.*)")
