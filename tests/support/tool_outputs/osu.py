@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from nameplate.records.plan_record import Value
-from tool_outputs.reprint import logged
+from tool_outputs.reprint import interleaved, logged
 from tool_outputs.truth import Expected, Reading, Remark, ToolOutput, half_step
 
 VERSIONS = ("5.3", "5.3.2", "5.6.3", "5.9", "6.2", "7.0", "7.1", "7.2", "7.3", "7.4", "7.5")
@@ -111,7 +111,7 @@ def generate(rng: random.Random) -> ToolOutput:
         return _plain(rng, version)
     return rng.choice(
         [_log, _log, _repeated, _other, _other, _checked, _checked, _datatypes, _odd_rows, _prefixed, _extra_columns,
-         _device, _interrupted_by_text]
+         _device, _interrupted_by_text, _prefixed, _hosts, _derived, _foreign, _damaged]
     )(rng, version)  # fmt: skip
 
 
@@ -223,9 +223,60 @@ def _odd_rows(rng: random.Random, version: str) -> ToolOutput:
 def _prefixed(rng: random.Random, version: str) -> ToolOutput:
     table = _table(rng, version)
     return _output(
-        logged(rng, table.lines), version, Reading.MAY, _expected(table.times),
+        logged(rng, table.lines), version, Reading.MUST, _expected(table.times),
         "lines with a launcher's prefix",
     )  # fmt: skip
+
+
+def _hosts(rng: random.Random, version: str) -> ToolOutput:
+    """Return tests of two hosts whose lines are mixed: a value that both have is of neither."""
+    first, second = _table(rng, version), _table(rng, version)
+    both = {size for size, _ in first.times} & {size for size, _ in second.times}
+    single = [row for row in [*first.times, *second.times] if row[0] not in both]
+    lines = interleaved(rng, first.lines, second.lines)
+    return _output(lines, version, Reading.MAY, _expected(single), "two hosts")
+
+
+def _derived(rng: random.Random, version: str) -> ToolOutput:
+    """Return a test with -D, whose messages are not contiguous and of another size than the rows say."""
+    version = rng.choice(["7.3", "7.4", "7.5"])
+    table = _table(rng, version)
+    extra = f"{'P99 Tail Lat(us)':>20}" if rng.random() < 0.3 else ""
+    heading = _heading(version, "Latency Test", extra=f"{extra}{'Transmit Size':>20}")
+    cells = f"{'9.00':>20}" if extra else ""
+    rows = [f"{size:<10d}{time:>20}{cells}{size // 8:>20d}" for size, time in table.times]
+    return _output([*heading, *rows], version, Reading.NEVER, [], "a derived datatype")
+
+
+_FOREIGN = (
+    ("# OSU Latency Test", "# Size [B]\t\tLatency [us]"),
+    ("# OMB Python MPI Latency Test", "# Size (B)      Latency (us)"),
+    ("# OMB-Py MPI Latency Test v1.0", "# Size       Latency (us)"), ("# MPI Latency Test", "# Size [B]  Latency [us]"),
+)  # fmt: skip
+
+
+def _foreign(rng: random.Random, version: str) -> ToolOutput:
+    """Return a log that goes on with the test of another library or language."""
+    table, other = _table(rng, version), _table(rng, version)
+    title, columns = rng.choice(_FOREIGN)
+    lines = [*table.lines, title, columns, *other.lines[-len(other.times) :]]
+    output = _output(lines, version, Reading.MUST, _expected(table.times), f"followed by {title}")
+    return replace(output, remarks=[Remark(title.removeprefix("# "))])
+
+
+def _damaged(rng: random.Random, version: str) -> ToolOutput:
+    """Return a test in which text follows a time, or whose last row is cut off."""
+    table = _table(rng, version)
+    is_cut = rng.random() < 0.5
+    damaged = len(table.times) - 1 if is_cut else rng.choice([0, rng.randrange(len(table.times))])
+    index = len(table.lines) - len(table.times) + damaged
+    size = table.times[damaged][0]
+    row = table.lines[index]
+    rows = [row[: rng.randint(len(str(size)), 20)]] if is_cut else [f"{row}[1701234567.123456] [node01:1234 :0] UCX"]
+    lines = [*table.lines[:index], *rows, *([] if is_cut else table.lines[index + 1 :])]
+    times = [time for number, time in enumerate(table.times) if number != damaged]
+    output = _output(lines, version, Reading.MAY, _expected(times), "a damaged row")
+    return replace(output, remarks=[Remark(f"line {index + 1}")])
 
 
 def _extra_columns(rng: random.Random, version: str) -> ToolOutput:
@@ -238,13 +289,16 @@ def _extra_columns(rng: random.Random, version: str) -> ToolOutput:
 
 
 def _device(rng: random.Random, version: str) -> ToolOutput:
-    """Return a test between buffers of a GPU, which nameplate does not measure."""
+    """Return a test of a build for GPUs; nameplate measures the same only if both buffers are those of the host."""
     table = _table(rng, version)
     heading = _heading(version, "Latency Test", device=rng.choice(["-CUDA", "-ROCM"]))
-    buffers = "# Send Buffer on DEVICE (D) and Receive Buffer on DEVICE (D)"
+    memory = [rng.choice(["HOST (H)", "DEVICE (D)", "MANAGED (MH)"]) for _ in range(2)]
+    memory = ["HOST (H)", "HOST (H)"] if rng.random() < 0.4 else memory
+    is_host = memory == ["HOST (H)", "HOST (H)"]
+    buffers = f"# Send Buffer on {memory[0]} and Receive Buffer on {memory[1]}"
     lines = [*heading[:-1], buffers, heading[-1], *table.lines[-len(table.times) :]]
-    output = _output(lines, version, Reading.MAY, _expected(table.times), "buffers of a device")
-    return replace(output, remarks=[Remark("DEVICE")])
+    reading = Reading.MUST if is_host else Reading.NEVER
+    return _output(lines, version, reading, _expected(table.times), f"buffers of {' and '.join(memory)}")
 
 
 def _interrupted_by_text(rng: random.Random, version: str) -> ToolOutput:

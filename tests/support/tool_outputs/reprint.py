@@ -55,3 +55,14 @@ def _seconds(rng: random.Random, count: int) -> list[int]:
 
 def _time(form: str, second: int) -> str:
     return datetime.fromtimestamp(second, timezone.utc).strftime(form.replace("%s", str(second)))
+
+
+def interleaved(rng: random.Random, first: Sequence[str], second: Sequence[str]) -> list[str]:
+    """Return the lines of two hosts that ran at the same time, as pdsh or srun --label write them."""
+    before, after = rng.choice([("n1: ", "n2: "), ("0: ", "1: "), ("[1,0]<stdout>:", "[1,2]<stdout>:"), ("", "n2: ")])
+    rest, lines = [after + line for line in second], []
+    for line in first:
+        count = rng.choice([0, 1, 2])
+        lines += [before + line, *rest[:count]]
+        rest = rest[count:]
+    return lines + rest

@@ -499,11 +499,19 @@ def test_a_result_that_occurs_twice_is_not_read(tmp_path: Path) -> None:
 
 def test_buffers_on_a_gpu_are_other_work(tmp_path: Path) -> None:
     text = LATENCY.format("MPI_CHAR").replace("OSU MPI ", "OSU MPI-CUDA ") + osu_row(8, "1.72")
-    with pytest.raises(FileError, match="OSU MPI-CUDA Latency Test"):
+    with pytest.raises(FileError, match="does not name the memory of its buffers, which may be that of a GPU"):
         notes_of(tmp_path, text)
-    text = LATENCY.format("MPI_CHAR").replace("# Data", "# Send Buffer on DEVICE (D)\n# Data") + osu_row(8, "1.72")
-    with pytest.raises(FileError, match="memory of a GPU"):
-        notes_of(tmp_path, text)
+    for send, receive in (("DEVICE (D)", "DEVICE (D)"), ("HOST (H)", "MANAGED (MH)")):
+        buffers = f"# Send Buffer on {send} and Receive Buffer on {receive}\n# Data"
+        with pytest.raises(FileError, match=r"OSU MPI-CUDA Latency Test v7\.4 \(line 2\): .* memory of a GPU"):
+            notes_of(tmp_path, text.replace("# Data", buffers))
+
+
+def test_buffers_on_the_host_of_a_gpu_are_read(tmp_path: Path) -> None:
+    text = LATENCY.format("MPI_CHAR").replace("OSU MPI ", "OSU MPI-CUDA ") + osu_row(8, "1.72")
+    buffers = "# Send Buffer on HOST (H) and Receive Buffer on HOST (H)\n# Data"
+    _, made = notes_of(tmp_path, text.replace("# Data", buffers))
+    assert values_of(made) == {("latency", "data=unchanged pairs=1 size=8"): pytest.approx(1.72e-6)}
 
 
 @pytest.mark.parametrize(

@@ -88,7 +88,7 @@ REFERENCE = ReferenceTool(
 
 # The headings of tests, of OSU and of those that other languages and libraries have after its example.
 _TITLE = re.compile(r"# ((?:O(?:SU|MB)\b|.*\bTest\b).*)")
-_LATENCY = re.compile(r"OSU MPI ((?:Multi )?Latency Test) v\d\S*")
+_LATENCY = re.compile(r"OSU MPI(-\w+)? ((?:Multi )?Latency Test) v\d\S*")
 _VERSION = re.compile(r"OSU .* v(\d\S*)")
 _COLUMNS = re.compile(r"# Size\s+(\S.*)")
 # They change neither the messages nor their time.
@@ -167,7 +167,9 @@ def _kind(title: str, lines: Sequence[LogLine]) -> str:
     buffers = [line.text for line in lines if re.match(r"\s*#.*Buffer on ", line.text)]
     if any(re.search(r"Buffer on (?!HOST)", text) for text in buffers):
         raise Unreadable("its buffers are in the memory of a GPU, which mpi_pingpong does not use")
-    return match[1]
+    if match[1] and not buffers:
+        raise Unreadable("it does not name the memory of its buffers, which may be that of a GPU")
+    return match[2]
 
 
 def _datatype(lines: Sequence[LogLine]) -> str:
