@@ -9,13 +9,24 @@ import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from tool_outputs.reprint import logged
+from tool_outputs.reprint import interleaved, logged
 from tool_outputs.truth import Expected, Reading, Remark, ToolOutput, half_step
 
 # The name as printed; until 2018 there is a space before (R).
 VERSIONS = ("4.0", "4.0 Update 1", "4.1", "2017", "2017 Update 2", "2018", "2018 Update 1", "2019", "2019 Update 3",
             "2019 Update 6", "2021.1", "2021.3", "2021.7", "2021.11")  # fmt: skip
-_HARMLESS_OPTIONS = ("", "-msglog 20", "-iter 1000", "-time 10", "-mem 2", "-npmin 2", "-iter_policy off", "-sync 1")
+_HARMLESS_OPTIONS = (
+    "",
+    "-msglog 20",
+    "-iter 1000",
+    "-time 10",
+    "-mem 2",
+    "-npmin 2",
+    "-iter_policy off",
+    "-sync 1",
+    "-msglen lens",
+    "-msgsize 8,1024",
+)
 _ONE_TIME = ("#bytes", "#repetitions", "t[usec]", "Mbytes/sec")
 _RANGE = ("#bytes", "#repetitions", "t_min[usec]", "t_max[usec]", "t_avg[usec]", "Mbytes/sec")
 _OTHERS = {
@@ -40,9 +51,22 @@ def generate(rng: random.Random) -> ToolOutput:
         return _plain(rng, version)
     if share < 0.55:
         return _all(rng, version)
-    return rng.choice([_defects, _groups, _groups, _failed_samples, _twice, _other, _prefixed, _changed, _odd])(
-        rng, version
-    )
+    return rng.choice(
+        [
+            _defects,
+            _groups,
+            _groups,
+            _failed_samples,
+            _twice,
+            _other,
+            _prefixed,
+            _prefixed,
+            _hosts,
+            _changed,
+            _changed,
+            _odd,
+        ]
+    )(rng, version)
 
 
 def _row(values: Iterable[object]) -> str:
@@ -54,6 +78,9 @@ def _preamble(version: str, options: str = "", part: str = "MPI-1 part") -> list
         version = "Suite V3.2"
     mark = "Intel (R)" if version.startswith(("S", "4", "2017", "2018")) else "Intel(R)"
     line = "#" + "-" * 60
+    sizes = ["# Minimum message length in bytes:   0", "# Maximum message length in bytes:   4194304"]
+    if "-msglen" in options or "-msgsize" in options:
+        sizes = ["# Message lengths were user defined"]
     name = f"Benchmark {version}" if version.startswith("Suite") else f"Benchmarks {version}"
     return [
         line, f"#    {mark} MPI {name}, {part}    ", line,
@@ -61,7 +88,7 @@ def _preamble(version: str, options: str = "", part: str = "MPI-1 part") -> list
         "# System                : Linux", "# Release               : 5.14.0-70.el9.x86_64",
         "# Version               : #1 SMP PREEMPT_DYNAMIC", "# MPI Version           : 3.1",
         "# MPI Thread Environment: ", "", "", "# Calling sequence was: ", "", f"# IMB-MPI1 {options} ", "",
-        "# Minimum message length in bytes:   0", "# Maximum message length in bytes:   4194304", "#",
+        *sizes, "#",
         "# MPI_Datatype                   :   MPI_BYTE ", "# MPI_Datatype for reductions    :   MPI_FLOAT",
         "# MPI_Op                         :   MPI_SUM  ", "#", "#", "", "# List of Benchmarks to run:", "",
     ]  # fmt: skip
@@ -132,13 +159,12 @@ def _output(
 
 def _plain(rng: random.Random, version: str) -> ToolOutput:
     idle = rng.choice([0, 0, 1, 2, 14])
-    has_defects = rng.random() < 0.15
-    table = _ping_pong(rng, idle, "0.00" if has_defects else "")
+    table = _ping_pong(rng, idle)
     option = rng.choice(_HARMLESS_OPTIONS)
     before = rng.choice([[], [], ["Loading intel-mpi/2021.11", "2 nodes, start 14"], ["8 16", "1 1000 2.50 1.00"]])
     after = rng.choice([[], [], ["", "real 0m12.500s", "3 12.5 seconds"]])
     lines = [*before, *_preamble(version, f"PingPong {option}"), "# PingPong", *table.lines, *_END, *after]
-    kinds = ["PingPong", *(["no defects"] if has_defects else []), *(["lines of a job"] if before or after else [])]
+    kinds = ["PingPong", option, *(["lines of a job"] if before or after else [])]
     output = _output(lines, version, Reading.MUST, _expected(table.times), *kinds)
     if rng.random() < 0.1:
         output = replace(output, content=output.content.replace(b"\n", b"\r\n"))
@@ -163,16 +189,13 @@ def _all(rng: random.Random, version: str) -> ToolOutput:
 
 
 def _defects(rng: random.Random, version: str) -> ToolOutput:
-    """Return a run of a program that checks the data, with a wrong row."""
+    """Return a run of a program that checks the data while it measures, often with a wrong row."""
     table = _ping_pong(rng, defect="0.00")
     index = rng.randrange(len(table.times))
     line = len(table.lines) - len(table.times) + index
-    wrong = table.lines[line][:-13] + f"{rng.choice(['1.00', '0.50', '128.00']):>13}"
+    wrong = table.lines[line][:-13] + f"{rng.choice(['0.00', '0.00', '1.00', '0.50', '128.00']):>13}"
     lines = [*_preamble(version, "PingPong"), "# PingPong", *table.lines[:line], wrong, *table.lines[line + 1 :], *_END]
-    times = [row for number, row in enumerate(table.times) if number != index]
-    size = table.times[index][0]
-    output = _output(lines, version, Reading.MAY, _expected(times), "a defect")
-    return replace(output, remarks=[Remark(f"line {lines.index(wrong) + 1}|{size} B|{size:,} B")])
+    return _output(lines, version, Reading.NEVER, [], "a check of the data")
 
 
 def _groups(rng: random.Random, version: str) -> ToolOutput:
@@ -250,18 +273,27 @@ def _other(rng: random.Random, version: str) -> ToolOutput:
 def _prefixed(rng: random.Random, version: str) -> ToolOutput:
     table = _ping_pong(rng)
     lines = logged(rng, [*_preamble(version, "PingPong"), *table.lines, *_END])
-    return _output(lines, version, Reading.MAY, _expected(table.times), "lines with a launcher's prefix")
+    return _output(lines, version, Reading.MUST, _expected(table.times), "lines with a launcher's prefix")
+
+
+def _hosts(rng: random.Random, version: str) -> ToolOutput:
+    """Return runs of two hosts whose lines are mixed: a value that both have is of neither."""
+    first, second = _ping_pong(rng), _ping_pong(rng)
+    both = {size for size, _ in first.times} & {size for size, _ in second.times}
+    single = [row for row in [*first.times, *second.times] if row[0] not in both]
+    runs = [[*_preamble(version, "PingPong"), *table.lines, *_END] for table in (first, second)]
+    return _output(interleaved(rng, *runs), version, Reading.MAY, _expected(single), "two hosts")
 
 
 def _changed(rng: random.Random, version: str) -> ToolOutput:
-    """Return a run whose buffers are not in the cache, or are in a GPU."""
+    """Return a run whose buffers are not in the cache, are not contiguous, or are in a GPU."""
     table = _ping_pong(rng)
     is_device = rng.random() < 0.4 and version.startswith("2021")
-    lines = _preamble(version, "PingPong" if is_device else "PingPong -off_cache 32",
+    changes = ["-off_cache 32", "-off_cache 32,64", "-contig_type resize"]
+    options = " ".join(rng.sample([rng.choice(changes), rng.choice(_HARMLESS_OPTIONS)], 2))
+    lines = _preamble(version, "PingPong" if is_device else f"PingPong {options}",
                       "MPI-1 part (GPU)" if is_device else "MPI-1 part")  # fmt: skip
-    output = _output([*lines, *table.lines, *_END], version, Reading.MAY, _expected(table.times), "GPU" if is_device
-                     else "-off_cache")  # fmt: skip
-    return replace(output, remarks=[Remark("GPU" if is_device else "off_cache")])
+    return _output([*lines, *table.lines, *_END], version, Reading.NEVER, [], "GPU" if is_device else options)
 
 
 def _odd(rng: random.Random, version: str) -> ToolOutput:

@@ -640,14 +640,13 @@ def test_stream_that_cannot_be_compared_is_rejected(tmp_path: Path, old: str, ne
         read_imported(tmp_path / "s.txt")
 
 
-def test_imb_with_defects(tmp_path: Path) -> None:
-    text = (GOLDEN / "imb-pingpong-2021.11.txt").read_text().replace("Mbytes/sec\n", "Mbytes/sec      defects\n")
-    text = re.sub(r"^( +\d+ +\d+ +[\d.]+ +[\d.]+)$", r"\1         0.00", text, flags=re.MULTILINE)
-    _, made = notes_of(tmp_path, text)
-    assert len(made.results) == 21
-    notes, made = notes_of(tmp_path, re.sub(r"^( +8 .*)0\.00$", r"\g<1>1.00", text, flags=re.MULTILINE))
-    assert len(made.results) == 20
-    assert "the messages of 8 B have defects" in notes[0]
+def test_imb_that_checks_the_data_is_not_read(tmp_path: Path) -> None:
+    """The check is inside the loop whose time is measured: 574 µs for 64 KiB that take 7 µs without it."""
+    path = GOLDEN / "imb-pingpong-2021.11-check.txt"
+    with pytest.raises(FileError, match=r"PingPong was built with -DCHECK: its times include the check of the data$"):
+        read_imported(path)
+    with pytest.raises(FileError, match="its times include the check of the data, and the messages of 8 B have def"):
+        notes_of(tmp_path, re.sub(r"^( +8 .*)0\.00$", r"\g<1>1.00", path.read_text(), flags=re.MULTILINE))
 
 
 def test_a_folder_is_read_as_repeats(tmp_path: Path) -> None:

@@ -87,8 +87,8 @@ def read(text: str) -> ToolOutput:
     """Return the latency in seconds for each message size in the output of PingPong.
 
     The values are in the order of the output, without the empty message. They are of the probe mpi_pingpong with the
-    parameters ``size`` in bytes, ``data`` and ``pairs`` 1. Skipped are runs with options that change the work, other
-    benchmarks, and rows that are not a time, have defects, or have another prefix than the heading.
+    parameters ``size`` in bytes, ``data`` and ``pairs`` 1. Skipped are runs with options that change the work or with a
+    check of the data, other benchmarks, and rows that are not a time or have another prefix than the heading.
 
     Raises:
         Unreadable: the output has changed, has no sizes, or nothing in it can be read.
@@ -174,27 +174,37 @@ def _values_of(lines: Sequence[LogLine]) -> tuple[list[Imported], list[str]]:
     """Return the values of a PingPong, and why rows of it are not read.
 
     Raises:
-        Unreadable: it is not between two processes, or its columns have changed.
+        Unreadable: it is not between two processes, its columns have changed, or its times include a check of the data.
     """
     if not any(re.fullmatch(r"# #processes = 2", line.text.strip()) for line in lines):
         raise Unreadable("is not between two processes")
     heading = next((index for index, line in enumerate(lines) if _COLUMNS.fullmatch(line.text)), None)
     if heading is None:
         raise Unreadable("has unexpected columns")
-    has_defects = "defects" in lines[heading].text
-    rows, skipped = table_rows(lines[heading + 1 :], 5 if has_defects else 4)
+    if "defects" in lines[heading].text:
+        raise Unreadable(_reason_of_check(lines[heading + 1 :]))
+    rows, skipped = table_rows(lines[heading + 1 :], 4)
     skipped += [
         f"line {line.number}: {match[1]} B: {match[2]}" for line in lines if (match := _FAILED.match(line.text))
     ]
     values: list[Imported] = []
     for row in rows:
         try:
-            if has_defects and float(row.cells[-1]) != 0:
-                raise Unreadable(f"the messages of {row.cells[0]} B have defects")
             if size := whole(row.cells[0], "the size"):
                 params: dict[str, Value] = {"size": size, "data": "unchanged", "pairs": 1}
                 time_s, rounding = positive(row.cells[2], 1e-6), rounding_of(row.cells[2])
                 values.append(Imported("mpi_pingpong", params, "latency", time_s, rounding=rounding))
-        except (Unreadable, ValueError) as error:
+        except Unreadable as error:
             skipped.append(f"line {row.line}: {error}")
     return values, skipped
+
+
+def _reason_of_check(lines: Sequence[LogLine]) -> str:
+    """Return why a table with defects is not read, with the first size that has any."""
+    rows, _ = table_rows(lines, 5)
+    defects = (f", and the messages of {row.cells[0]} B have defects" for row in rows if not _is_zero(row.cells[-1]))
+    return f"was built with -DCHECK: its times include the check of the data{next(defects, '')}"
+
+
+def _is_zero(cell: str) -> bool:
+    return re.fullmatch(r"0+(?:\.0*)?", cell) is not None
