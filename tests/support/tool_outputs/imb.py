@@ -289,7 +289,7 @@ def _changed(rng: random.Random, version: str) -> ToolOutput:
     """Return a run whose buffers are not in the cache, are not contiguous, or are in a GPU."""
     table = _ping_pong(rng)
     is_device = rng.random() < 0.4 and version.startswith("2021")
-    changes = ["-off_cache 32", "-off_cache 32,64", "-contig_type resize"]
+    changes = ["-off_cache 32", "-off_cache 32,64", "-contig_type resize", "-load setup.yaml"]
     options = " ".join(rng.sample([rng.choice(changes), rng.choice(_HARMLESS_OPTIONS)], 2))
     lines = _preamble(version, "PingPong" if is_device else f"PingPong {options}",
                       "MPI-1 part (GPU)" if is_device else "MPI-1 part")  # fmt: skip

@@ -547,6 +547,8 @@ def test_a_size_that_imb_gave_up_is_named(tmp_path: Path) -> None:
         ),
         ("# IMB-MPI1 ", "# ./imb.x \n# -off_cache 32,64 ", "-off_cache sends data that is not in the cache"),
         ("# IMB-MPI1 ", "# IMB-MPI1 -contig_type resize_vec ", "-contig_type sends data that is not contiguous"),
+        ("# IMB-MPI1 ", "# IMB-MPI1 -load a.yaml ", "-load takes options from a file that the output does not show"),
+        ("# Calling sequence was:", "#", "no line 'Calling sequence was:', which has the options"),
         ("MPI-1 part", "MPI-1 part (GPU)", "sends from the memory of a GPU"),
     ],
 )
@@ -555,6 +557,35 @@ def test_imb_with_other_messages_is_rejected(tmp_path: Path, old: str, new: str,
     assert re.search(re.escape(old), text)
     with pytest.raises(FileError, match=re.escape(words)):
         notes_of(tmp_path, text.replace(old, new))
+
+
+def test_options_of_imb_are_read_with_sizes_of_the_user_as_well(tmp_path: Path) -> None:
+    """IMB prints another line below the command if -msglen or -msgsize give the sizes."""
+    path = GOLDEN / "imb-pingpong-2021.11-off-cache.txt"
+    assert "# Message lengths were user defined" in path.read_text()
+    with pytest.raises(FileError, match="-off_cache sends data that is not in the cache"):
+        read_imported(path)
+    _, made = notes_of(tmp_path, path.read_text().replace("-off_cache 32,64", ""))
+    assert len(made.results) == 3
+
+
+def test_a_run_of_imb_with_changed_work_does_not_discard_another(tmp_path: Path) -> None:
+    other = (GOLDEN / "imb-pingpong-2021.11-off-cache.txt").read_text().replace("65536 ", "99999 ")
+    notes, made = notes_of(tmp_path, other + (GOLDEN / "imb-pingpong-2021.11.txt").read_text())
+    assert len(made.results) == 21
+    assert notes[0].startswith("not read: o.txt: line 2: -off_cache sends data")
+    p2p = other.replace("MPI-1 part", "IMB-P2P part").replace("-off_cache", "")
+    notes, made = notes_of(tmp_path, (GOLDEN / "imb-pingpong-2021.11.txt").read_text() + p2p)
+    assert len(made.results) == 21
+    assert "nameplate measures the same only for IMB-MPI1" in notes[0]
+
+
+def test_a_long_log_of_imb_is_read_in_linear_time(tmp_path: Path) -> None:
+    run = (GOLDEN / "imb-pingpong-2021.11-off-cache.txt").read_text().replace("-off_cache 32,64", "")
+    began = time.process_time()
+    with pytest.raises(FileError, match="more than once"):
+        notes_of(tmp_path, run * 2000)
+    assert time.process_time() - began < 5
 
 
 def test_derived_datatypes_of_osu_are_not_read() -> None:

@@ -33,6 +33,7 @@ _CHANGES = {
     "-off_cache": "sends data that is not in the cache",
     "-contig_type": "sends data that is not contiguous, or of another type",
     "-mem_alloc_type": "sends from another kind of memory",
+    "-load": "takes options from a file that the output does not show",
     "-multi": "lets several groups send at once",
 }
 # The number of repetitions for each second of a run, by size; slow machines do about as many in a second.
@@ -135,11 +136,15 @@ def _check_work(run: Sequence[LogLine]) -> None:
 
 
 def _command(run: Sequence[LogLine]) -> str:
-    """Return the command of a run in one line; versions before 2019 print six words of it in a line."""
+    """Return the command of a run in one line; versions before 2019 print six words of it in a line.
+
+    Raises:
+        Unreadable: the run has no command.
+    """
     texts = [line.text for line in run]
     begin = next((index for index, text in enumerate(texts) if "Calling sequence was:" in text), None)
     if begin is None:
-        return ""
+        raise Unreadable("no line 'Calling sequence was:', which has the options")
     return " ".join(takewhile(lambda text: not _COMMAND_END.match(text.lstrip()), texts[begin + 1 :]))
 
 
