@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import hashlib
+import re
 import statistics
 from collections.abc import Sequence
 from datetime import datetime, timezone
@@ -24,6 +25,7 @@ from nameplate.tools.output import Imported, Key, ToolOutput, shortened
 
 # Outputs of these tools have a few KB; those of fio with all percentiles have about a hundred.
 _MAX_BYTES = 16 << 20
+_COLOUR = re.compile(r"\x1b\[[\d;]*[mK]")
 
 
 def read_imported(path: Path) -> Report:
@@ -76,10 +78,12 @@ def _read_all(files: Sequence[Path]) -> tuple[list[tuple[ImportedFile, ToolOutpu
     names: dict[str, str] = {}
     for file in files:
         try:
-            record, output = _read(file)
-            if record.sha256 in names:
-                raise FileError(f"{file} is the same output as {names[record.sha256]}, and no further round")
-            names[record.sha256] = file.name
+            text, record, output = _read(file)
+            # A copy may have other ends of lines, another encoding or other spaces.
+            digest = hashlib.sha256("".join(text.split()).encode()).hexdigest()
+            if digest in names:
+                raise FileError(f"{file} is the same output as {names[digest]}, and no further round")
+            names[digest] = file.name
             outputs.append((record, output))
         except ReadError:
             raise
@@ -90,7 +94,8 @@ def _read_all(files: Sequence[Path]) -> tuple[list[tuple[ImportedFile, ToolOutpu
     return outputs, problems
 
 
-def _read(path: Path) -> tuple[ImportedFile, ToolOutput]:
+def _read(path: Path) -> tuple[str, ImportedFile, ToolOutput]:
+    """Return the text of an output, a record of its file, and what was read from it."""
     content = read_input(path, _MAX_BYTES, "output of a tool")
     text = _clean(content)
     importers = importers_of(text)
@@ -107,17 +112,18 @@ def _read(path: Path) -> tuple[ImportedFile, ToolOutput]:
     except (Unreadable, FileError) as error:
         raise FileError(f"{path}: {tool}: {error}") from None
     digest = hashlib.sha256(content).hexdigest()
-    return ImportedFile(name=path.name, tool=tool, version=output.version, sha256=digest), output
+    return text, ImportedFile(name=path.name, tool=tool, version=output.version, sha256=digest), output
 
 
 def _clean(content: bytes) -> str:
-    """Return a tool's output as text without control characters.
+    """Return a tool's output as text without control characters, and without the colours that wrappers add.
 
     It is UTF-8, or what its byte order mark says: PowerShell's ``>`` writes UTF-16.
     """
     if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         content = content.decode("utf-16", errors="replace").encode()
-    return clean_text(content.removeprefix(codecs.BOM_UTF8).decode(errors="replace"))
+    text = content.removeprefix(codecs.BOM_UTF8).decode(errors="replace")
+    return clean_text(_COLOUR.sub("", text))
 
 
 def _report(

@@ -688,6 +688,11 @@ def test_a_folder_is_read_as_repeats(tmp_path: Path) -> None:
     made = read_imported(tmp_path)
     assert {(r.summary.rounds, len(r.round_values), r.summary.ci is not None) for r in made.results} == {(6, 6, True)}
     assert any("copy.txt is the same output as 0.txt, and no further round" in note for note in made.notes)
+    copied = (tmp_path / "1.txt").read_text()
+    (tmp_path / "crlf.txt").write_bytes(copied.replace("\n", "\r\n").encode())
+    (tmp_path / "utf16.txt").write_text(copied, encoding="utf-16")
+    (tmp_path / "spaces.txt").write_text(copied.replace("\n", "  \n") + "\n")
+    assert {result.summary.rounds for result in read_imported(tmp_path).results} == {6}
     shutil.copy(GOLDEN / "fio-3.33.json", tmp_path)
     with pytest.raises(FileError, match="contains outputs of fio and osu; a folder must have outputs of one tool"):
         read_imported(tmp_path)

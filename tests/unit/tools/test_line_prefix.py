@@ -107,6 +107,14 @@ def test_lines_with_numbers_of_their_own_are_rejected(tmp_path: Path, name: str)
         read(tmp_path, [f"log:{number}: {line}" for number, line in enumerate(lines)])
 
 
+def test_the_colours_of_a_wrapper_are_ignored(tmp_path: Path) -> None:
+    lines = (GOLDEN / "osu_latency-7.5.txt").read_text().splitlines()
+    coloured = [f"\x1b[32m{line}\x1b[0m" for line in lines]
+    only_first = [coloured[index] if line.startswith("# OSU") else line for index, line in enumerate(lines)]
+    for log in (coloured, only_first):
+        assert values(read(tmp_path, log)) == values(read_imported(GOLDEN / "osu_latency-7.5.txt"))
+
+
 def test_a_heading_within_source_code_is_none(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="is neither a run file nor an output of"):
         read(tmp_path, ['    printf("STREAM version $Revision: 5.10 $\\n");', "+ echo '# OSU MPI Latency Test v7.4'"])
