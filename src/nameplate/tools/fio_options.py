@@ -5,6 +5,7 @@ The names are those of fio 3.0 to 3.41 (options.c), of which either of two synon
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 # Synonyms of the options below that set a parameter of disk_block.
@@ -77,3 +78,8 @@ def changing_option(options: Mapping[str, str]) -> str | None:
         if name not in {*_READ, *_HARMLESS, *RATE_LIMITS} and text not in _NEUTRAL.get(name, _OFF):
             return f"{name}={text}" if text else name
     return None
+
+
+def is_on(options: Mapping[str, str], name: str) -> bool:
+    """Return whether an option is given and is not a zero, which may be written in several ways."""
+    return re.fullmatch(r"0+|0x0+", options.get(name, "0")) is None

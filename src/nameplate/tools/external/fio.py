@@ -10,25 +10,21 @@ its work in a way that disk_block does not have.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from functools import partial
-from itertools import pairwise
-from typing import Any
-
-import msgspec
 
 from nameplate.errors import Unreadable
-from nameplate.records.numbers import Count, Real
 from nameplate.records.plan_record import Value
+from nameplate.tools.fio_jobs import FioJob, job_batches
 from nameplate.tools.fio_options import (
     LIBRARIES,
     OTHER_ENGINES,
     RATE_LIMITS,
-    SYNONYMS,
     WAITING_ENGINES,
     changing_option,
+    is_on,
 )
+from nameplate.tools.fio_output import FioDirection, FioEntry, FioOutput, last_output
 from nameplate.tools.output import (
     Imported,
     ToolOutput,
@@ -45,56 +41,11 @@ SIZE_BYTES = 300 << 20
 _FILE = "fio.data"
 
 
-class _Latency(msgspec.Struct):
-    mean: Real = 0.0
-    percentile: dict[str, Real] = {}
-
-
-class _Side(msgspec.Struct):
-    """One direction of a job: B/s, bytes, milliseconds, operations, and their latencies in ns."""
-
-    iops: Real = 0.0
-    bw_bytes: Real = 0.0
-    io_bytes: Count = 0
-    runtime: Count = 0
-    total_ios: Count = 0
-    lat_ns: _Latency = msgspec.field(default_factory=_Latency)
-    clat_ns: _Latency = msgspec.field(default_factory=_Latency)
-
-
-class _Job(msgspec.Struct):
-    """A process, or with group_reporting a group of them. ``mixed`` has reads and writes of unified_rw_reporting."""
-
-    jobname: str
-    error: int
-    groupid: int = 0
-    total_err: int = 0
-    job_start: int = 0
-    job_runtime: Count = 0
-    read: _Side = msgspec.field(default_factory=_Side)
-    write: _Side = msgspec.field(default_factory=_Side)
-    trim: _Side = msgspec.field(default_factory=_Side)
-    mixed: _Side | None = None
-    options: dict[str, str] = msgspec.field(default_factory=dict, name="job options")
-
-
-class _Group(msgspec.Struct):
-    groupid: int = 0
-
-
-class _Output(msgspec.Struct):
-    version: str = msgspec.field(default="", name="fio version")
-    timestamp: Count = 0
-    jobs: list[msgspec.Raw] = []
-    client_stats: Any = None
-    globals: dict[str, str] = msgspec.field(default_factory=dict, name="global options")
-
-
-def _side(text: str, op: str) -> _Side:
-    jobs = decoded(text, _Output).jobs
+def _side(text: str, op: str) -> FioDirection:
+    jobs = decoded(text, FioOutput).jobs
     if not jobs:
         raise Unreadable("the output has no jobs")
-    job = decoded_object(jobs[0], _Job)
+    job = decoded_object(jobs[0], FioEntry)
     return job.write if op == "write" else job.read
 
 
@@ -169,8 +120,6 @@ _PREFIXES = "kmgtp"
 # The mean size of the operations may differ from the block by this share.
 _BLOCK_WITHIN = 0.01
 _MIX_WITHIN = 0.05
-# The whole seconds of two timestamps, and the rounding of times.
-_TIMESTAMP_MS = 1500
 # A job's threads run as long as the job, and some end earlier: their times add up to at most this many times that.
 _RUNTIME_WITHIN = 1.2
 # The first version that prints numjobs of a global section.
@@ -202,7 +151,7 @@ def read(text: str) -> ToolOutput:
     """
     if '"fio version"' not in text:
         raise Unreadable("this is fio's normal output; run fio with --output-format=json")
-    output = _last_output([decoded_object(json, _Output) for json in json_objects(text) if '"fio version"' in json])
+    output = last_output([decoded_object(json, FioOutput) for json in json_objects(text) if '"fio version"' in json])
     version = re.match(r"fio-(\d{1,3})\.(\d{1,3})", output.version)
     if version is None or int(version[1]) < 3:
         raise Unreadable(f"{output.version or 'this version'} is not read; use fio 3.0 or newer")
@@ -210,9 +159,9 @@ def read(text: str) -> ToolOutput:
         raise Unreadable("the output of fio --client, which adds up machines, is not read; run fio on one machine")
     values: list[Imported] = []
     skipped: list[str] = []
-    for batch in _batches(output, (int(version[1]), int(version[2])), skipped):
+    for batch in job_batches(output, (int(version[1]), int(version[2])), skipped):
         if len(batch) > 1:
-            skipped.append(f"jobs {', '.join(work.name for work in batch)}: they ran at the same time; use --stonewall")
+            skipped.append(f"jobs {', '.join(job.name for job in batch)}: they ran at the same time; use --stonewall")
             continue
         if not batch[0].entries:
             continue
@@ -223,122 +172,30 @@ def read(text: str) -> ToolOutput:
     return tool_output(output.version.removeprefix("fio-"), values, "jobs", skipped)
 
 
-def _last_output(outputs: Sequence[_Output]) -> _Output:
-    """Return the last of the outputs that one run wrote with --status-interval.
-
-    Raises Unreadable if there are none, or they are of several runs.
-    """
-    if not outputs:
-        raise Unreadable("no complete JSON object with fio's version: the output is cut off")
-    if not all(_goes_on(earlier, later) for earlier, later in pairwise(outputs)):
-        raise Unreadable("the file has outputs of several runs: put each into a file of its own")
-    return outputs[-1]
-
-
-def _goes_on(earlier: _Output, later: _Output) -> bool:
-    """Return whether an output is of the same run as an earlier one: its jobs began at the same time and did more."""
-    before, after = ([decoded_object(job, _Job) for job in output.jobs] for output in (earlier, later))
-    passed_ms = 1000 * (later.timestamp - earlier.timestamp)
-    return len(before) <= len(after) and all(
-        (old.jobname, old.groupid, old.job_start) == (new.jobname, new.groupid, new.job_start)
-        and _operations(old) <= _operations(new)
-        and (new.job_start > 0 or abs(passed_ms - (new.job_runtime - old.job_runtime)) <= _TIMESTAMP_MS)
-        for old, new in zip(before, after, strict=False)
-    )
-
-
-def _operations(job: _Job) -> int:
-    return sum(side.total_ios for side in (job.read, job.write, job.trim, job.mixed or _Side()))
-
-
-@dataclass(frozen=True)
-class _Work:
-    """A job with its options and the entries of its processes: one for each, or one for all with group_reporting."""
-
-    name: str
-    groupid: int
-    version: tuple[int, int]
-    options: Mapping[str, str]
-    entries: list[_Job] = field(default_factory=list)
-
-    @property
-    def sides(self) -> Mapping[str, Sequence[_Side]]:
-        """Return the sides that transferred anything, by direction: read, write, trim or mixed."""
-        sides = {
-            "read": [job.read for job in self.entries],
-            "write": [job.write for job in self.entries],
-            "trim": [job.trim for job in self.entries],
-        }
-        # With unified_rw_reporting=both, the other directions are there as well.
-        mixed = [job.mixed for job in self.entries if job.mixed]
-        if mixed and not any(side.total_ios for side in (*sides["read"], *sides["write"])):
-            sides["mixed"] = mixed
-        return {name: entries for name, entries in sides.items() if any(side.total_ios for side in entries)}
-
-    @property
-    def runtime_ratio(self) -> float | None:
-        """Return the sum of the processes' times as a multiple of the job's; None if the output does not tell it."""
-        runtime = max((side.runtime for sides in self.sides.values() for side in sides), default=0)
-        total = sum(job.job_runtime for job in self.entries)
-        return total / runtime if runtime and total else None
-
-
-def _batches(output: _Output, version: tuple[int, int], skipped: list[str]) -> Iterator[list[_Work]]:
-    """Yield the jobs that ran at the same time, batch after batch; entries that cannot be decoded are skipped."""
-    works: dict[tuple[int, str, tuple[tuple[str, str], ...]], _Work] = {}
-    for number, raw in enumerate(output.jobs, start=1):
-        try:
-            job = decoded_object(raw, _Job)
-        except Unreadable as error:
-            skipped.append(f"job number {number}: {error}")
-            # It may have run beside others.
-            groupid = decoded_object(raw, _Group).groupid
-            works[groupid, str(number), ()] = _Work(f"number {number}", groupid, version, {})
-            continue
-        options: dict[str, str] = {}
-        for name, text in (*output.globals.items(), *job.options.items()):
-            # Of two options that contradict each other the latter counts.
-            options.pop(SYNONYMS.get(name, name), None)
-            options[SYNONYMS.get(name, name)] = text
-        key = job.groupid, job.jobname, tuple(sorted(options.items()))
-        works.setdefault(key, _Work(job.jobname, job.groupid, version, options)).entries.append(job)
-    batch: list[_Work] = []
-    for work in works.values():
-        is_beside = _is_on(work.options, "new_group") and not (
-            _is_on(work.options, "stonewall") or _is_on(work.options, "wait_for_previous")
-        )
-        if batch and work.groupid != batch[-1].groupid and not is_beside:
-            yield batch
-            batch = []
-        batch.append(work)
-    if batch:
-        yield batch
-
-
-def _values_of(work: _Work) -> list[Imported]:
+def _values_of(job: FioJob) -> list[Imported]:
     """Return the values of a job. Raises Unreadable if its work is not that of disk_block, or it failed."""
-    _check_work(work)
-    op = _operation(work)
-    sync, is_sync_in_latency = _sync(work.options) if op != "read" else ("", True)
-    direct = _is_direct(work.options)
-    threads = _threads(work)
+    _check_work(job)
+    op = _operation(job)
+    sync, is_sync_in_latency = _sync(job.options) if op != "read" else ("", True)
+    direct = _is_direct(job.options)
+    threads = _threads(job)
     params: dict[str, Value] = {
         "op": op,
-        "pattern": "random" if work.options.get("rw", "read").startswith("rand") else "sequential",
-        "block": _block(work, threads),
+        "pattern": "random" if job.options.get("rw", "read").startswith("rand") else "sequential",
+        "block": _block(job, threads),
         **({"threads": threads} if threads else {}),
-        **_library_and_depth(work.options),
+        **_library_and_depth(job.options),
         **({"cache": "direct"} if direct else {}),
         **({"sync": sync} if sync else {}),
     }
-    filename = work.options.get("filename", "")
+    filename = job.options.get("filename", "")
     possible: dict[str, tuple[Value, ...]] = {"read_device": (), "rate": ()}
     if _is_device(filename):
         possible |= {"file": (), "read_device": (filename,)}
     if not direct:
         possible["cache"] = ("warm", "cold", "as-is")
-    sides = [side for sides in work.sides.values() for side in sides if side.total_ios]
-    limits = [f"{name}={work.options[name]}" for name in RATE_LIMITS if _is_on(work.options, name)]
+    sides = [side for sides in job.sides.values() for side in sides if side.total_ios]
+    limits = [f"{name}={job.options[name]}" for name in RATE_LIMITS if is_on(job.options, name)]
     restriction = f"{' and '.join(limits)} limited it" if limits else ""
     values = {"bandwidth": sum(map(_bandwidth_of, sides)), "iops": sum(side.iops for side in sides)}
     if is_sync_in_latency and not restriction and all(side.lat_ns.mean > 0 for side in sides):
@@ -349,35 +206,35 @@ def _values_of(work: _Work) -> list[Imported]:
     ]
 
 
-def _check_work(work: _Work) -> None:
+def _check_work(job: FioJob) -> None:
     """Check that a job did what disk_block does, and ended well. Raises Unreadable if not."""
-    if error := next((job.error or job.total_err for job in work.entries if job.error or job.total_err), 0):
+    if error := next((entry.error or entry.total_err for entry in job.entries if entry.error or entry.total_err), 0):
         raise Unreadable(f"failed with error {error}")
-    if not work.sides:
+    if not job.sides:
         raise Unreadable("transferred no bytes")
-    if not work.options:
+    if not job.options:
         raise Unreadable("the output does not have its options")
-    filename = work.options.get("filename", "")
+    filename = job.options.get("filename", "")
     if re.search(r"(?<!\\):", filename):
         raise Unreadable(f"filename={filename:.80}: it read or wrote several files or devices")
-    if option := changing_option(work.options):
+    if option := changing_option(job.options):
         raise Unreadable(f"{option} changes the work in a way that disk_block does not have")
 
 
-def _bandwidth_of(side: _Side) -> float:
+def _bandwidth_of(side: FioDirection) -> float:
     """Return the bandwidth in B/s, which fio 3.0 prints in whole KiB/s only."""
     return side.bw_bytes or (side.io_bytes / (side.runtime / 1000) if side.runtime else 0.0)
 
 
-def _operation(work: _Work) -> str:
+def _operation(job: FioJob) -> str:
     """Return the parameter ``op``. Raises Unreadable if nameplate lacks it, or the job did something else."""
-    rw = work.options.get("rw", "read")
+    rw = job.options.get("rw", "read")
     operation = _OPERATIONS.get(rw.removeprefix("rand"))
     if operation is None:
         raise Unreadable(f"rw={rw}: nameplate has no such operation")
-    counts = {name: sum(side.total_ios for side in sides) for name, sides in work.sides.items()}
+    counts = {name: sum(side.total_ios for side in sides) for name, sides in job.sides.items()}
     if operation == "readwrite":
-        percent = _percent_of_reads(work.options)
+        percent = _percent_of_reads(job.options)
         total = counts.get("read", 0) + counts.get("write", 0)
         expected = {100: {"read"}, 0: {"write"}}.get(percent, {"read", "write"})
         is_mix_as_asked = not total or abs(counts.get("read", 0) / total - percent / 100) <= _MIX_WITHIN + total**-0.5
@@ -403,20 +260,20 @@ def _percent_of_reads(options: Mapping[str, str]) -> int:
     return percent
 
 
-def _threads(work: _Work) -> int | None:
+def _threads(job: FioJob) -> int | None:
     """Return the number of the job's processes, None if the output does not tell it.
 
     Versions before 3.4 do not print ``numjobs`` of a global section. Without it, the times of the processes tell
     whether there was one. Raises Unreadable if entries of processes are missing, or jobs were added up.
     """
-    ratio, count = work.runtime_ratio, len(work.entries)
-    if ratio is None and work.options.get("name", work.name) != work.name:
+    ratio, count = job.runtime_ratio, len(job.entries)
+    if ratio is None and job.options.get("name", job.name) != job.name:
         raise Unreadable("group_reporting may have added up other jobs: its name and its options are of two jobs")
-    if "numjobs" not in work.options and count == 1 and work.version < _PRINTS_NUMJOBS:
+    if "numjobs" not in job.options and count == 1 and job.version < _PRINTS_NUMJOBS:
         return 1 if ratio is not None and ratio <= _RUNTIME_WITHIN else None
-    if "numjobs" not in work.options and ratio is None:
+    if "numjobs" not in job.options and ratio is None:
         return count if count > 1 else None
-    threads = whole(work.options["numjobs"], "numjobs") if "numjobs" in work.options else count
+    threads = whole(job.options["numjobs"], "numjobs") if "numjobs" in job.options else count
     # A single entry is that of all processes, also where group_reporting of a global section is not printed.
     if count not in (1, threads):
         raise Unreadable(f"the output has {count} of its {threads} processes")
@@ -425,21 +282,21 @@ def _threads(work: _Work) -> int | None:
     return threads
 
 
-def _block(work: _Work, threads: int | None) -> int:
+def _block(job: FioJob, threads: int | None) -> int:
     """Return the size of an operation in bytes. Raises Unreadable if sizes differ, or the bytes moved contradict it."""
-    base = work.options.get("kb_base", "1024")
+    base = job.options.get("kb_base", "1024")
     if base not in ("1000", "1024"):
         raise Unreadable(f"kb_base={base:.20}: not 1000 or 1024")
-    text = work.options.get("bs", "4k")
+    text = job.options.get("bs", "4k")
     parts = text.split(",")
     # An empty part stands for the default, and a missing one for the part before it.
     declared = {"read": parts[0] or "4k", "write": (parts[1] if len(parts) > 1 else parts[0]) or "4k"}
-    used = {name: declared[name] for name in (["read", "write"] if "mixed" in work.sides else work.sides)}
+    used = {name: declared[name] for name in (["read", "write"] if "mixed" in job.sides else job.sides)}
     blocks = {_bytes(part, int(base)) for part in used.values()}
     if len(blocks) > 1:
         raise Unreadable(f"bs={text}: blocks of several sizes")
     block = blocks.pop()
-    sides = [side for sides in work.sides.values() for side in sides]
+    sides = [side for sides in job.sides.values() for side in sides]
     moved, count = sum(side.io_bytes for side in sides), sum(side.total_ios for side in sides)
     missing, tolerance = count * block - moved, _BLOCK_WITHIN * count * block
     # The last block of each process may be shorter.
@@ -478,13 +335,8 @@ def _is_direct(options: Mapping[str, str]) -> bool:
     is_direct = False
     for name in options:
         if name in ("direct", "buffered"):
-            is_direct = _is_on(options, name) == (name == "direct")
+            is_direct = is_on(options, name) == (name == "direct")
     return is_direct
-
-
-def _is_on(options: Mapping[str, str], name: str) -> bool:
-    """Return whether an option is given and is not a zero, which may be written in several ways."""
-    return re.fullmatch(r"0+|0x0+", options.get(name, "0")) is None
 
 
 def _is_device(filename: str) -> bool:
@@ -505,4 +357,4 @@ def _sync(options: Mapping[str, str]) -> tuple[str, bool]:
         return "each", False
     if options.get("sync", "0") not in ("0", "none"):
         return "each", True
-    return ("end", False) if _is_on(options, "end_fsync") else ("none", True)
+    return ("end", False) if is_on(options, "end_fsync") else ("none", True)
