@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 import msgspec
 
 from nameplate.errors import Unreadable
-from nameplate.tools.fio_options import SYNONYMS, is_on
+from nameplate.tools.fio_options import SYNONYMS, is_on, overwritten, quantity
 from nameplate.tools.fio_output import FioDirection, FioEntry, FioOutput
 from nameplate.tools.output import decoded_object
 
@@ -19,12 +19,16 @@ class _Group(msgspec.Struct):
 
 @dataclass(frozen=True)
 class FioJob:
-    """A job with its options and the entries of its processes: one for each, or one for all with group_reporting."""
+    """A job with its options and the entries of its processes: one for each, or one for all with group_reporting.
+
+    ``unclear`` are options whose value fio does not tell, since several global sections set them.
+    """
 
     name: str
     groupid: int
     version: tuple[int, int]
     options: Mapping[str, str]
+    unclear: Set[str] = frozenset()
     entries: list[FioEntry] = field(default_factory=list)
 
     @property
@@ -51,7 +55,27 @@ class FioJob:
 
 def job_batches(output: FioOutput, version: tuple[int, int], skipped: list[str]) -> Iterator[list[FioJob]]:
     """Yield the jobs that ran at the same time, batch after batch; entries that cannot be decoded are skipped."""
+    batch: list[FioJob] = []
+    for job in _jobs(output, version, skipped):
+        is_beside = is_on(job.options, "new_group") and not (
+            is_on(job.options, "stonewall") or is_on(job.options, "wait_for_previous")
+        )
+        if batch and job.groupid != batch[-1].groupid and not is_beside:
+            yield batch
+            batch = []
+        batch.append(job)
+    if batch:
+        yield batch
+
+
+def _jobs(output: FioOutput, version: tuple[int, int], skipped: list[str]) -> Iterable[FioJob]:
+    """Return the jobs in their order; those that cannot be decoded have no entries."""
     jobs: dict[tuple[int, str, tuple[tuple[str, str], ...]], FioJob] = {}
+    global_options = output.global_options
+    # A job has the global options of the sections before it, and fio prints those of all sections together. Of a
+    # single group, one of several values is that of the command line, which a job file's global section replaces.
+    groups = {decoded_object(raw, _Group).groupid for raw in output.jobs}
+    unclear = overwritten(global_options) if len(groups) > 1 else set()
     for number, raw in enumerate(output.jobs, start=1):
         try:
             entry = decoded_object(raw, FioEntry)
@@ -62,20 +86,11 @@ def job_batches(output: FioOutput, version: tuple[int, int], skipped: list[str])
             jobs[groupid, str(number), ()] = FioJob(f"number {number}", groupid, version, {})
             continue
         options: dict[str, str] = {}
-        for name, text in (*output.globals.items(), *entry.options.items()):
+        for name, text in (*global_options, *entry.options.items()):
             # Of two options that contradict each other the latter counts.
             options.pop(SYNONYMS.get(name, name), None)
             options[SYNONYMS.get(name, name)] = text
         key = entry.groupid, entry.jobname, tuple(sorted(options.items()))
-        jobs.setdefault(key, FioJob(entry.jobname, entry.groupid, version, options)).entries.append(entry)
-    batch: list[FioJob] = []
-    for job in jobs.values():
-        is_beside = is_on(job.options, "new_group") and not (
-            is_on(job.options, "stonewall") or is_on(job.options, "wait_for_previous")
-        )
-        if batch and job.groupid != batch[-1].groupid and not is_beside:
-            yield batch
-            batch = []
-        batch.append(job)
-    if batch:
-        yield batch
+        job = FioJob(entry.jobname, entry.groupid, version, options, unclear - set(map(quantity, entry.options)))
+        jobs.setdefault(key, job).entries.append(entry)
+    return jobs.values()

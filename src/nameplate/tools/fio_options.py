@@ -6,10 +6,12 @@ The names are those of fio 3.0 to 3.41 (options.c), of which either of two synon
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 # Synonyms of the options below that set a parameter of disk_block.
 SYNONYMS = {"readwrite": "rw", "blocksize": "bs"}
+# Options that set the same quantity as another one.
+_OPPOSITES = {"buffered": "direct", "rwmixwrite": "rwmixread"}
 
 _READ = {
     "rw", "bs", "kb_base", "numjobs", "ioengine", "iodepth", "direct", "buffered", "rwmixread", "rwmixwrite",
@@ -78,6 +80,23 @@ def changing_option(options: Mapping[str, str]) -> str | None:
         if name not in {*_READ, *_HARMLESS, *RATE_LIMITS} and text not in _NEUTRAL.get(name, _OFF):
             return f"{name}={text}" if text else name
     return None
+
+
+def overwritten(options: Sequence[tuple[str, str]]) -> set[str]:
+    """Return the options that change the work and that occur more than once, with several values.
+
+    Of two options that set the same quantity, such as ``direct`` and ``buffered``, both count as set.
+    """
+    values: dict[str, set[tuple[str, str]]] = {}
+    for name, text in options:
+        values.setdefault(quantity(name), set()).add((SYNONYMS.get(name, name), text))
+    return {name for name, pairs in values.items() if len(pairs) > 1 and name not in _HARMLESS}
+
+
+def quantity(name: str) -> str:
+    """Return the name of the option that stands for all those that set the same quantity."""
+    name = SYNONYMS.get(name, name)
+    return _OPPOSITES.get(name, name)
 
 
 def is_on(options: Mapping[str, str], name: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
@@ -42,11 +43,17 @@ class FioEntry(msgspec.Struct):
     total_err: int = 0
     job_start: int = 0
     job_runtime: Count = 0
+    iodepth_level: dict[str, Real] = {}
     read: FioDirection = msgspec.field(default_factory=FioDirection)
     write: FioDirection = msgspec.field(default_factory=FioDirection)
     trim: FioDirection = msgspec.field(default_factory=FioDirection)
     mixed: FioDirection | None = None
     options: dict[str, str] = msgspec.field(default_factory=dict, name="job options")
+
+    @property
+    def operations(self) -> int:
+        """Return the number of operations in all directions."""
+        return sum(side.total_ios for side in (self.read, self.write, self.trim, self.mixed or FioDirection()))
 
 
 class FioOutput(msgspec.Struct):
@@ -56,7 +63,18 @@ class FioOutput(msgspec.Struct):
     timestamp: Count = 0
     jobs: list[msgspec.Raw] = []
     client_stats: Any = None
-    globals: dict[str, str] = msgspec.field(default_factory=dict, name="global options")
+    globals: msgspec.Raw = msgspec.field(default=msgspec.Raw(b"{}"), name="global options")
+
+    @property
+    def global_options(self) -> Sequence[tuple[str, str]]:
+        """Return the options of all global sections, in one list, in which fio prints an option as often as it is set.
+
+        Raises Unreadable if they are not text.
+        """
+        decoded_object(self.globals, dict[str, str])
+        # A dict keeps the last of equal names only.
+        pairs: list[tuple[str, str]] = json.loads(bytes(self.globals), object_pairs_hook=list)
+        return pairs
 
 
 def last_output(outputs: Sequence[FioOutput]) -> FioOutput:
@@ -77,11 +95,7 @@ def _goes_on(earlier: FioOutput, later: FioOutput) -> bool:
     passed_ms = 1000 * (later.timestamp - earlier.timestamp)
     return len(before) <= len(after) and all(
         (old.jobname, old.groupid, old.job_start) == (new.jobname, new.groupid, new.job_start)
-        and _operations(old) <= _operations(new)
+        and old.operations <= new.operations
         and (new.job_start > 0 or abs(passed_ms - (new.job_runtime - old.job_runtime)) <= _TIMESTAMP_MS)
         for old, new in zip(before, after, strict=False)
     )
-
-
-def _operations(job: FioEntry) -> int:
-    return sum(side.total_ios for side in (job.read, job.write, job.trim, job.mixed or FioDirection()))

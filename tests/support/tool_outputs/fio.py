@@ -30,6 +30,13 @@ class _Literal(float):
     word = "nan"
 
 
+@dataclass(frozen=True)
+class _Pairs:
+    """An object in which names may occur more than once."""
+
+    pairs: Sequence[tuple[str, str]]
+
+
 def _version_number(version: str) -> tuple[int, ...]:
     return tuple(map(int, version.split(".")))
 
@@ -44,9 +51,8 @@ def generate(rng: random.Random) -> ToolOutput:
         return _plain(rng, version)
     if share < 0.8:
         return _changed(rng, version)
-    return rng.choice([_failed, _idle, _cut, _of_client, _of_intervals, _merged, _of_equal_jobs, _together, _twice])(
-        rng, version
-    )
+    return rng.choice([_failed, _idle, _cut, _of_client, _of_intervals, _merged, _of_equal_jobs, _together, _twice,
+                       _in_sections, _in_files])(rng, version)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -190,18 +196,31 @@ def _printed_job(
         longest = max((side.runtime_ms for side in row.values()), default=0)
         printed["job_runtime"] = longest * (job.processes if job.is_grouped else 1)
     printed |= {"usr_cpu": 2.985075, "sys_cpu": 15.422886, "ctx": 773, "majf": 0, "minf": 25,
-                "iodepth_level": {"1": 100.0, "2": 0.0, ">=64": 0.0}, "latency_us": {"2": 27.246094, "1000": 0.0},
+                "iodepth_level": _levels(job), "latency_us": {"2": 27.246094, "1000": 0.0},
                 "latency_depth": 1, "latency_target": 0, "latency_percentile": 100.0, "latency_window": 0}  # fmt: skip
     return printed
+
+
+def _levels(job: Job) -> dict[str, float]:
+    """Return the percentages of operations by the number in flight: a job fills its queue once."""
+    depth = job.params.get("depth", 1)
+    assert isinstance(depth, int)
+    # A limited rate does not fill the queue.
+    level = max(1, 1 << min(6, depth.bit_length() - 1)) if not job.limit_iops else 1
+    names = ["1", "2", "4", "8", "16", "32", ">=64"]
+    printed = dict.fromkeys(names, 0.0)
+    below = names[: level.bit_length() - 1]
+    return printed | dict.fromkeys(below, 0.1) | {names[level.bit_length() - 1]: 100.0 - 0.1 * len(below)}
 
 
 def _render(value: object, indent: int = 0) -> str:
     pad = "  " * (indent + 1)
     end = "  " * indent
-    if isinstance(value, dict):
-        if not value:
+    if isinstance(value, (dict, _Pairs)):
+        pairs = value.pairs if isinstance(value, _Pairs) else list(value.items())
+        if not pairs:
             return "{\n" + end + "}"
-        lines = ",\n".join(f'{pad}"{name}" : {_render(item, indent + 1)}' for name, item in value.items())
+        lines = ",\n".join(f'{pad}"{name}" : {_render(item, indent + 1)}' for name, item in pairs)
         return "{\n" + lines + "\n" + end + "}"
     if isinstance(value, list):
         lines = ",\n".join(pad + _render(item, indent + 1) for item in value)
@@ -528,6 +547,38 @@ def _of_equal_jobs(rng: random.Random, version: str) -> ToolOutput:
     job.params["threads"] = job.processes
     job.has_thread_count = False
     return _output(rng, version, [job], Reading.MAY, ["jobs with other files in a group"])
+
+
+def _in_sections(rng: random.Random, version: str) -> ToolOutput:
+    """Return jobs that have all options from a global section before each of them: fio prints them as one object."""
+    jobs = _different_jobs(rng, 2)
+    document, expected = _document(rng, version, jobs)
+    document["global options"] = _Pairs([pair for job in jobs for pair in job.options.items()])
+    for entry in _entries(document):
+        entry["job options"] = {"size": "1g", **({"stonewall": ""} if _version_number(version) >= (3, 39) else {})}
+    return ToolOutput(
+        "fio", _render(document).encode(), Reading.MAY, expected, [f"fio {version}", "global sections between jobs"],
+        name="output.json",
+    )  # fmt: skip
+
+
+def _in_files(rng: random.Random, version: str) -> ToolOutput:
+    """Return jobs of two files: the first one did not have the number of processes that fio prints for all."""
+    version = rng.choice(["3.16", "3.28", "3.33", "3.36", "3.41"])
+    jobs = _different_jobs(rng, 2)
+    for job, processes in zip(jobs, (1, rng.choice([2, 4, 8])), strict=True):
+        job.is_grouped, job.processes, job.params["threads"] = True, processes, processes
+        job.options |= {"numjobs": str(processes), "group_reporting": "1"}
+    document, expected = _document(rng, version, jobs)
+    for entry in _entries(document):
+        entry.get("job options", {}).pop("numjobs", None)
+    shared = document.setdefault("global options", {})
+    assert isinstance(shared, dict)
+    shared["numjobs"] = jobs[1].options["numjobs"]
+    return ToolOutput(
+        "fio", _render(document).encode(), Reading.MAY, expected, [f"fio {version}", "jobs of two files"],
+        name="output.json",
+    )  # fmt: skip
 
 
 def _together(rng: random.Random, version: str) -> ToolOutput:

@@ -159,7 +159,8 @@ def test_options_that_change_the_work_are_rejected(tmp_path: Path, name: str, va
     ],
 )
 def test_options_of_fio_become_parameters(tmp_path: Path, options: dict[str, str], expected: dict[str, Value]) -> None:
-    made = read_imported(edited(tmp_path, "o.json", options=options))
+    levels = {options["iodepth"]: 100.0} if "libaio" in options.values() else {"1": 100.0}
+    made = read_imported(edited(tmp_path, "o.json", options=options, iodepth_level=levels))
     params = made.results[0].summary.params
     assert {name: params.get(name) for name in expected} == expected
 

@@ -122,6 +122,11 @@ _BLOCK_WITHIN = 0.01
 _MIX_WITHIN = 0.05
 # A job's threads run as long as the job, and some end earlier: their times add up to at most this many times that.
 _RUNTIME_WITHIN = 1.2
+# On average they run at least for this share of the job's time.
+_MIN_RUNTIME = 0.6
+# Shares of operations that the depth leaves room for: those alone in flight, beyond the expected, and those among more.
+_ALONE_WITHIN = 0.1
+_DEEPER_WITHIN = 0.01
 # The first version that prints numjobs of a global section.
 _PRINTS_NUMJOBS = (3, 4)
 
@@ -184,7 +189,7 @@ def _values_of(job: FioJob) -> list[Imported]:
         "pattern": "random" if job.options.get("rw", "read").startswith("rand") else "sequential",
         "block": _block(job, threads),
         **({"threads": threads} if threads else {}),
-        **_library_and_depth(job.options),
+        **_library_and_depth(job, threads),
         **({"cache": "direct"} if direct else {}),
         **({"sync": sync} if sync else {}),
     }
@@ -214,6 +219,11 @@ def _check_work(job: FioJob) -> None:
         raise Unreadable("transferred no bytes")
     if not job.options:
         raise Unreadable("the output does not have its options")
+    if job.unclear:
+        raise Unreadable(
+            f"several [global] sections set {' and '.join(sorted(job.unclear))}, and fio does not print which of them "
+            "the job had; run it by itself"
+        )
     filename = job.options.get("filename", "")
     if re.search(r"(?<!\\):", filename):
         raise Unreadable(f"filename={filename:.80}: it read or wrote several files or devices")
@@ -277,6 +287,8 @@ def _threads(job: FioJob) -> int | None:
     # A single entry is that of all processes, also where group_reporting of a global section is not printed.
     if count not in (1, threads):
         raise Unreadable(f"the output has {count} of its {threads} processes")
+    if ratio is not None and count < threads and ratio < _MIN_RUNTIME * threads:
+        raise Unreadable(f"numjobs={threads}, but its processes ran {ratio:.1f} times as long as the job together")
     if ratio is not None and ratio > min(threads * _RUNTIME_WITHIN, threads + 0.5):
         raise Unreadable(f"group_reporting added up other jobs: {ratio:.1f} processes ran, not {threads}")
     return threads
@@ -319,7 +331,8 @@ def _bytes(text: str, base: int) -> int:
     return size
 
 
-def _library_and_depth(options: Mapping[str, str]) -> dict[str, Value]:
+def _library_and_depth(job: FioJob, threads: int | None) -> dict[str, Value]:
+    options = job.options
     engine = options.get("ioengine", "psync")
     if engine not in LIBRARIES and engine not in OTHER_ENGINES:
         raise Unreadable(f"ioengine={engine}: not an engine that moves the blocks of a file or a device")
@@ -327,7 +340,33 @@ def _library_and_depth(options: Mapping[str, str]) -> dict[str, Value]:
     # fio on Windows has another default, and names its files so.
     if "ioengine" not in options and re.match(r"[A-Za-z]\\?:|\\\\", options.get("filename", "")):
         return {"depth": depth}
-    return {"library": LIBRARIES.get(engine, engine), "depth": 1 if engine in WAITING_ENGINES else depth}
+    depth = 1 if engine in WAITING_ENGINES else depth
+    _check_depth(job, depth, threads or 1)
+    return {"library": LIBRARIES.get(engine, engine), "depth": depth}
+
+
+def _check_depth(job: FioJob, depth: int, threads: int) -> None:
+    """Check that a job had as many operations in flight as its options say. Raises Unreadable if not."""
+    is_limited = any(is_on(job.options, name) for name in RATE_LIMITS)
+    for entry in job.entries:
+        levels = _depth_levels(entry)
+        alone, deeper = levels.get(1, 0.0), sum(share for level, share in levels.items() if level > depth)
+        if deeper > _DEEPER_WITHIN:
+            raise Unreadable(f"its iodepth is {depth}, but {deeper:.0%} of its operations were among more in flight")
+        # A job fills its queue once, or once for each pass over its file.
+        most_alone = _ALONE_WITHIN + 1 / max(1, min(depth, entry.operations // threads))
+        if alone > most_alone and not is_limited:
+            raise Unreadable(f"its iodepth is {depth}, but {alone:.0%} of its operations were alone in flight")
+
+
+def _depth_levels(entry: FioEntry) -> dict[int, float]:
+    """Return the share of operations by the number in flight, from which each share counts up to the next number."""
+    total = sum(entry.iodepth_level.values())
+    return {
+        int(level.removeprefix(">=")): share / total
+        for level, share in entry.iodepth_level.items()
+        if total and re.fullmatch(r"(>=)?\d{1,3}", level)
+    }
 
 
 def _is_direct(options: Mapping[str, str]) -> bool:

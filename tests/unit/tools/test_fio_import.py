@@ -1,0 +1,95 @@
+"""Outputs of fio are read as the work that was done, or rejected: sections, groups, intervals and hidden jobs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nameplate.errors import FileError
+from nameplate.records.result import Report
+from nameplate.tools.imported_run import read_imported
+
+GOLDEN = Path(__file__).parents[2] / "golden" / "references"
+
+
+def jobs_of(report: Report) -> list[dict[str, Any]]:
+    """Return the parameters of each job that was read."""
+    return [dict(result.summary.params) for result in report.results if result.summary.metric == "bandwidth"]
+
+
+def edited(path: Path, name: str, **changes: Any) -> Path:
+    """Write a recorded output whose first job is changed, with options added to its own, and return its path."""
+    document = json.loads((GOLDEN / name).read_text())
+    job = document["jobs"][0]
+    job["job options"] = {**job["job options"], **changes.pop("options", {})}
+    job.update(changes)
+    (path / name).write_text(json.dumps(document))
+    return path / name
+
+
+def replaced(path: Path, name: str, *pairs: tuple[str, str]) -> Path:
+    """Write a recorded output with other text in it, and return its path."""
+    text = (GOLDEN / name).read_text()
+    for old, new in pairs:
+        assert old in text
+        text = text.replace(old, new)
+    (path / name).write_text(text)
+    return path / name
+
+
+def test_options_that_several_global_sections_set_are_not_known(tmp_path: Path) -> None:
+    """fio prints the options of all global sections in one object, which therefore has names twice."""
+    message = r"job a: several \[global\] sections set direct and iodepth, and fio does not print which of them"
+    with pytest.raises(FileError, match=message):
+        read_imported(GOLDEN / "fio-3.33-globals-twice.json")
+    own = ('"job options" : {\n      },', '"job options" : {"direct": "1", "iodepth": "1"},')
+    made = read_imported(replaced(tmp_path, "fio-3.33-globals-twice.json", own))
+    assert [(job["depth"], job["cache"]) for job in jobs_of(made)] == [(1, "direct")]
+    opposites = ('"direct" : "0"', '"buffered" : "1"')
+    with pytest.raises(FileError, match=message):
+        read_imported(replaced(tmp_path, "fio-3.33-globals-twice.json", opposites))
+
+
+def test_a_job_file_replaces_options_of_the_command_line() -> None:
+    (job,) = jobs_of(read_imported(GOLDEN / "fio-3.33-command-line.json"))
+    assert (job["library"], job["threads"], job["cache"]) == ("pread", 2, "direct")
+
+
+def test_global_options_of_another_job_file_contradict_what_was_done() -> None:
+    """Of several job files, fio prints the global options of the last one."""
+    made = read_imported(GOLDEN / "fio-3.33-two-files.json")
+    assert [job["block"] for job in jobs_of(made)] == [1 << 20]
+    assert "job rand4k: numjobs=2, but its processes ran 1.0 times as long as the job together" in made.notes[1]
+
+
+@pytest.mark.parametrize(
+    ("levels", "depth", "message"),
+    [
+        ({"1": 100.0}, "16", "its iodepth is 16, but 100% of its operations were alone in flight"),
+        ({"1": 0.1, "8": 0.1, "16": 99.8}, "16", ""),
+        ({"1": 0.1, "8": 0.1, "16": 99.8}, "31", ""),
+        ({"1": 0.1, "8": 0.1, "16": 99.8}, "8", "its iodepth is 8, but 100% of its operations were among more"),
+        ({"1": 6.25, "2": 12.5, "4": 25.0, "8": 50.0, "16": 6.25}, "16", ""),
+        ({"1": 55.5, ">=64": 44.4}, "64", "its iodepth is 64, but 56% of its operations were alone in flight"),
+        ({"1": 0.0, ">=64": 100.0}, "512", ""),
+        ({"1": 50.0, "2": 50.0}, "2", ""),
+        ({}, "64", ""),
+    ],
+)
+def test_the_operations_in_flight_agree_with_the_depth(
+    tmp_path: Path, levels: dict[str, float], depth: str, message: str
+) -> None:
+    options = {"ioengine": "libaio", "iodepth": depth}
+    path = edited(tmp_path, "fio-3.33.json", options=options, iodepth_level=levels)
+    if message:
+        with pytest.raises(FileError, match=message):
+            read_imported(path)
+    else:
+        assert jobs_of(read_imported(path))[0]["depth"] == int(depth)
+    limited = edited(
+        tmp_path, "fio-3.33.json", options={**options, "rate_iops": "100"}, iodepth_level={"1": 99.0, "2": 1.0}
+    )
+    assert jobs_of(read_imported(limited))[0]["depth"] == int(depth)
