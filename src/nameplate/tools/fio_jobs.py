@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 import msgspec
@@ -11,6 +11,9 @@ from nameplate.errors import Unreadable
 from nameplate.tools.fio_options import SYNONYMS, is_on, overwritten, quantity
 from nameplate.tools.fio_output import FioDirection, FioEntry, FioOutput
 from nameplate.tools.output import decoded_object
+
+# Jobs that follow each other may seem to overlap by this time, since their times are rounded.
+_CLOCK_MS = 2
 
 
 class _Group(msgspec.Struct):
@@ -46,26 +49,61 @@ class FioJob:
         return {name: of_entries for name, of_entries in sides.items() if any(side.total_ios for side in of_entries)}
 
     @property
+    def start_ms(self) -> int:
+        """Return the time at which the first of its processes began, 0 if the output does not tell it."""
+        return min((entry.job_start for entry in self.entries), default=0)
+
+    @property
+    def runtime_ms(self) -> int:
+        """Return the time that the process ran that took the longest."""
+        return max((side.runtime for sides in self.sides.values() for side in sides), default=0)
+
+    @property
     def runtime_ratio(self) -> float | None:
         """Return the sum of the processes' times as a multiple of the job's; None if the output does not tell it."""
-        runtime = max((side.runtime for sides in self.sides.values() for side in sides), default=0)
         total = sum(entry.job_runtime for entry in self.entries)
-        return total / runtime if runtime and total else None
+        return total / self.runtime_ms if self.runtime_ms and total else None
 
 
-def job_batches(output: FioOutput, version: tuple[int, int], skipped: list[str]) -> Iterator[list[FioJob]]:
-    """Yield the jobs that ran at the same time, batch after batch; entries that cannot be decoded are skipped."""
-    batch: list[FioJob] = []
+def job_batches(output: FioOutput, version: tuple[int, int], skipped: list[str]) -> Sequence[list[FioJob]]:
+    """Return the jobs that ran at the same time, batch after batch; entries that cannot be decoded are skipped.
+
+    Their times tell which ones did, since versions before 3.39 do not print ``new_group`` if it is written as a flag.
+    """
+    batches: list[list[FioJob]] = []
     for job in _jobs(output, version, skipped):
-        is_beside = is_on(job.options, "new_group") and not (
-            is_on(job.options, "stonewall") or is_on(job.options, "wait_for_previous")
-        )
-        if batch and job.groupid != batch[-1].groupid and not is_beside:
-            yield batch
-            batch = []
-        batch.append(job)
-    if batch:
-        yield batch
+        if batches and (job.groupid == batches[-1][-1].groupid or _is_beside(job)):
+            batches[-1].append(job)
+        else:
+            batches.append([job])
+    active = [job for batch in batches for job in batch if job.sides]
+    if all(job.start_ms for job in active):
+        return _overlapping(batches)
+    # Every entry has the time since fio began, in whole seconds, rounded up.
+    elapsed_s = max((entry.elapsed for job in active for entry in job.entries), default=0)
+    if elapsed_s and sum(max(job.runtime_ms for job in batch) for batch in batches) >= 1000 * elapsed_s:
+        return [[job for batch in batches for job in batch]]
+    return batches
+
+
+def _is_beside(job: FioJob) -> bool:
+    """Return whether a job with a group of its own did not wait for the jobs before it."""
+    is_waiting = is_on(job.options, "stonewall") or is_on(job.options, "wait_for_previous")
+    return is_on(job.options, "new_group") and not is_waiting
+
+
+def _overlapping(batches: Sequence[list[FioJob]]) -> Sequence[list[FioJob]]:
+    """Return the batches, of which those are joined that ran at the same time by the times at which jobs began."""
+    joined: list[list[FioJob]] = []
+    end_ms = 0
+    for batch in batches:
+        starts = [job.start_ms for job in batch if job.sides]
+        if joined and starts and min(starts) < end_ms - _CLOCK_MS:
+            joined[-1] += batch
+        else:
+            joined.append(batch)
+        end_ms = max([end_ms, *(job.start_ms + job.runtime_ms for job in batch if job.sides)])
+    return joined
 
 
 def _jobs(output: FioOutput, version: tuple[int, int], skipped: list[str]) -> Iterable[FioJob]:

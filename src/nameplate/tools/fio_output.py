@@ -41,7 +41,8 @@ class FioEntry(msgspec.Struct):
     error: int
     groupid: int = 0
     total_err: int = 0
-    job_start: int = 0
+    job_start: Count = 0
+    elapsed: Count = 0
     job_runtime: Count = 0
     iodepth_level: dict[str, Real] = {}
     read: FioDirection = msgspec.field(default_factory=FioDirection)

@@ -52,7 +52,7 @@ def generate(rng: random.Random) -> ToolOutput:
     if share < 0.8:
         return _changed(rng, version)
     return rng.choice([_failed, _idle, _cut, _of_client, _of_intervals, _merged, _of_equal_jobs, _together, _twice,
-                       _in_sections, _in_files])(rng, version)  # fmt: skip
+                       _in_sections, _in_files, _beside])(rng, version)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -298,9 +298,25 @@ def _document(
         rows = _directions(rng, job)
         printed += [_printed_job(rng, version, job, options, row) for row in rows]
         expected += _expected(job, rows, version)
+    _add_times(rng, printed)
     document[list_name] = printed
     document["disk_util"] = [{"name": "vda", "read_ios": 655, "util": 15.458937}]
     return document, expected
+
+
+def _add_times(rng: random.Random, entries: Sequence[dict[str, Any]], is_beside: bool = False) -> None:
+    """Set when the entries began, group after group or all at once, and how long fio ran, which all of them have."""
+    first_ms = end_ms = 1795992415438
+    starts: dict[int, int] = {}
+    for entry in entries:
+        starts.setdefault(entry["groupid"], first_ms if is_beside else end_ms)
+        if "job_start" in entry:
+            entry["job_start"] = starts[entry["groupid"]]
+        runtime_ms = max(entry[name]["runtime"] for name in ("read", "write", "trim", "mixed") if name in entry)
+        # fio looks for ended jobs every 100 ms.
+        end_ms = max(end_ms, starts[entry["groupid"]] + runtime_ms + rng.randint(1, 250))
+    for entry in entries:
+        entry["elapsed"] = -(-(end_ms - first_ms) // 1000)
 
 
 _BEFORE = (
@@ -587,6 +603,18 @@ def _together(rng: random.Random, version: str) -> ToolOutput:
     for job in jobs:
         job.group = 0
     return _output(rng, version, jobs, Reading.MAY, ["different jobs at the same time"])
+
+
+def _beside(rng: random.Random, version: str) -> ToolOutput:
+    """Return jobs with groups of their own that ran at the same time; few versions print the flag new_group."""
+    jobs = _different_jobs(rng, 2)
+    is_printed = _version_number(version) >= (3, 39)
+    for job in jobs:
+        job.runtime_ms, job.options["new_group"] = 1000 * rng.randint(2, 60), ""
+    jobs[1].runtime_ms = jobs[0].runtime_ms + rng.randint(0, 400)
+    document, _ = _document(rng, version, jobs)
+    _add_times(rng, _entries(document), is_beside=True)
+    return _refused(document, version, f"jobs at the same time, new_group {'' if is_printed else 'not '}printed")
 
 
 def _twice(rng: random.Random, version: str) -> ToolOutput:

@@ -93,3 +93,21 @@ def test_the_operations_in_flight_agree_with_the_depth(
         tmp_path, "fio-3.33.json", options={**options, "rate_iops": "100"}, iodepth_level={"1": 99.0, "2": 1.0}
     )
     assert jobs_of(read_imported(limited))[0]["depth"] == int(depth)
+
+
+def test_times_tell_which_jobs_ran_at_the_same_time(tmp_path: Path) -> None:
+    """Versions before 3.39 do not print new_group as a flag; without job_start, elapsed tells how long fio ran."""
+    message = "jobs reader, writer: they ran at the same time"
+    for name in ("fio-3.33-new-group.json", "fio-3.42-new-group.json"):
+        with pytest.raises(FileError, match=message):
+            read_imported(GOLDEN / name)
+    hidden = ('"new_group" : "",', ""), ('"group_reporting" : "",', ""), ('"fio-3.42"', '"fio-3.36"')
+    with pytest.raises(FileError, match=message):
+        read_imported(replaced(tmp_path, "fio-3.42-new-group.json", *hidden))
+    path = replaced(tmp_path, "fio-3.42-new-group.json", *hidden)
+    document = json.loads(path.read_text())
+    document["jobs"][1]["job_start"] += 2204
+    path.write_text(json.dumps(document))
+    assert [job["op"] for job in jobs_of(read_imported(path))] == ["read", "write"]
+    longer = ('"elapsed" : 3', '"elapsed" : 5')
+    assert len(jobs_of(read_imported(replaced(tmp_path, "fio-3.33-new-group.json", longer)))) == 2

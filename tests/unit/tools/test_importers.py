@@ -59,7 +59,8 @@ def of_jobs(path: Path, *changes: dict[str, Any], **document_changes: Any) -> Re
     document = json.loads((GOLDEN / "fio-3.33.json").read_text()) | document_changes
     job = document["jobs"][0]
     document["jobs"] = [
-        {**job, **change, "job options": {**job["job options"], **change.get("job options", {})}} for change in changes
+        {**job, "elapsed": 9, **change, "job options": {**job["job options"], **change.get("job options", {})}}
+        for change in changes
     ]
     (path / "jobs.json").write_text(json.dumps(document, indent=2))
     return read_imported(path / "jobs.json")
