@@ -44,6 +44,7 @@ class _Test:
     target: int
     omit: int
     fq_rate: int = 0
+    is_gso: bool = False
 
     @property
     def number(self) -> tuple[int, ...]:
@@ -67,7 +68,7 @@ def _test(rng: random.Random) -> _Test:
     return _Test(
         version=rng.choice(VERSIONS), protocol=protocol, streams=rng.choice([1, 1, 1, 2, 4, 8, 40, 64, 128]),
         block=block, is_reverse=rng.random() < 0.3, is_bidirectional=False, is_ipv6=rng.random() < 0.3,
-        is_server=False, target=0, omit=rng.choice([0, 0, 0, 2]),
+        is_server=False, target=0, omit=rng.choice([0, 0, 0, 2]), is_gso=protocol == "UDP" and rng.random() < 0.3,
     )  # fmt: skip
 
 
@@ -118,7 +119,7 @@ def _test_start(rng: random.Random, test: _Test) -> dict[str, Any]:
     if test.number >= (3, 17):
         members["interval"] = 1
     if test.number >= (3, 21):
-        members |= {"gso": 0, "gro": 0}
+        members |= {"gso": int(test.is_gso), "gro": int(test.is_gso)}
     return members
 
 
@@ -232,6 +233,9 @@ def _expected(test: _Test, one: _Sums) -> Expected:
         "protocol": test.protocol.lower(), "direction": "down" if test.is_reverse else "up",
         "connections": test.streams, "block": test.block,
     }  # fmt: skip
+    if test.protocol == "UDP":
+        is_gso = test.is_gso and test.number >= (3, 21)
+        params |= {"mode": "gso", "receive": "gro"} if is_gso else {"mode": "plain", "receive": "plain"}
     required = frozenset(params)
     received = one.received / one.receiver_s
     low = high = received

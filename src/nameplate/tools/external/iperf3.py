@@ -139,9 +139,9 @@ def read(text: str) -> ToolOutput:
     """Return one value: the bandwidth of all streams together in B/s, as the receiver counted it.
 
     It is of the probe net_stream with the parameters ``protocol`` ("tcp" or "udp"), ``direction`` ("down" with
-    --reverse, else "up"), ``connections`` and ``block`` in bytes, and, if they were given, ``rate`` of UDP in bit/s and
-    ``window`` and ``mss`` in bytes. A rate of TCP that was given is its ``restriction``. Of the server's output, the
-    direction is that of the client.
+    --reverse, else "up"), ``connections`` and ``block`` in bytes, for UDP ``mode`` and ``receive``, and, if they were
+    given, ``rate`` of UDP in bit/s and ``window`` and ``mss`` in bytes. A rate of TCP that was given is its
+    ``restriction``. Of the server's output, the direction is that of the client.
 
     Raises:
         Unreadable: the output has changed or has several tests, the test failed, was bidirectional, or the output does
@@ -157,7 +157,8 @@ def read(text: str) -> ToolOutput:
         "connections": test.num_streams,
         "block": test.blksize,
     }
-    if test.gso or test.gro:
+    if test.protocol == "UDP":
+        # Each datagram has a system call of its own, unless --gsro (from 3.21) says otherwise.
         params |= {"mode": "gso" if test.gso else "plain", "receive": "gro" if test.gro else "plain"}
     version = _VERSION.findall(text)[0]
     target = _target_bitrate(output.start, test, version)
@@ -169,6 +170,9 @@ def read(text: str) -> ToolOutput:
     }
     params |= {name: value for name, value in settings.items() if value}
     possible: dict[str, tuple[Value, ...]] = {name: () for name, value in settings.items() if value == 0}
+    if test.protocol == "TCP":
+        # --zerocopy is not in the output.
+        possible["mode"] = ("plain", "zerocopy")
     if output.end.sender_tcp_congestion:
         possible["congestion"] = (output.end.sender_tcp_congestion,)
     value = positive(_received_bits(output.end, test.protocol), 1 / 8)
