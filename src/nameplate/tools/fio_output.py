@@ -13,8 +13,10 @@ from nameplate.errors import Unreadable
 from nameplate.records.numbers import Count, Real
 from nameplate.tools.output import decoded_object
 
-# The whole seconds of two timestamps, and the rounding of times.
-_TIMESTAMP_MS = 1500
+# Two times of a run that are meant to be the same may differ by this.
+_CLOCK_MS = 100
+# The last operations of a job may be faster than the others before them by this factor.
+_MAX_SPEED_UP = 10
 
 
 class _Latency(msgspec.Struct):
@@ -54,14 +56,24 @@ class FioEntry(msgspec.Struct):
     @property
     def operations(self) -> int:
         """Return the number of operations in all directions."""
-        return sum(side.total_ios for side in (self.read, self.write, self.trim, self.mixed or FioDirection()))
+        return sum(side.total_ios for side in self.directions)
+
+    @property
+    def runtime_ms(self) -> int:
+        """Return the time in the direction that took the longest."""
+        return max(side.runtime for side in self.directions)
+
+    @property
+    def directions(self) -> Sequence[FioDirection]:
+        """Return the counts of reads, writes and trims, and those of all together."""
+        return self.read, self.write, self.trim, self.mixed or FioDirection()
 
 
 class FioOutput(msgspec.Struct):
     """One object of an output: the jobs, and the options of the global sections."""
 
     version: str = msgspec.field(default="", name="fio version")
-    timestamp: Count = 0
+    timestamp_ms: Count = 0
     jobs: list[msgspec.Raw] = []
     client_stats: Any = None
     globals: msgspec.Raw = msgspec.field(default=msgspec.Raw(b"{}"), name="global options")
@@ -85,18 +97,46 @@ def last_output(outputs: Sequence[FioOutput]) -> FioOutput:
     """
     if not outputs:
         raise Unreadable("no complete JSON object with fio's version: the output is cut off")
-    if not all(_goes_on(earlier, later) for earlier, later in pairwise(outputs)):
+    if len(outputs) > 1 and not _is_one_run([_Snapshot(output) for output in outputs]):
         raise Unreadable("the file has outputs of several runs: put each into a file of its own")
     return outputs[-1]
 
 
-def _goes_on(earlier: FioOutput, later: FioOutput) -> bool:
-    """Return whether an output is of the same run as an earlier one: its jobs began at the same time and did more."""
-    before, after = ([decoded_object(job, FioEntry) for job in output.jobs] for output in (earlier, later))
-    passed_ms = 1000 * (later.timestamp - earlier.timestamp)
-    return len(before) <= len(after) and all(
-        (old.jobname, old.groupid, old.job_start) == (new.jobname, new.groupid, new.job_start)
-        and old.operations <= new.operations
-        and (new.job_start > 0 or abs(passed_ms - (new.job_runtime - old.job_runtime)) <= _TIMESTAMP_MS)
-        for old, new in zip(before, after, strict=False)
+class _Snapshot:
+    """A run's state when it wrote an output: its jobs, the time, and the whole seconds since it began, rounded up."""
+
+    def __init__(self, output: FioOutput) -> None:
+        self.entries = [decoded_object(job, FioEntry) for job in output.jobs]
+        self.time_ms = output.timestamp_ms
+        self.elapsed_s = max((entry.elapsed for entry in self.entries), default=0)
+        self.has_ramp = "ramp_time" in dict(output.global_options)
+
+
+def _is_one_run(snapshots: Sequence[_Snapshot]) -> bool:
+    latest_start = max(snapshot.time_ms - 1000 * snapshot.elapsed_s for snapshot in snapshots)
+    earliest_start = min(snapshot.time_ms - 1000 * (snapshot.elapsed_s - 1) for snapshot in snapshots)
+    return latest_start <= earliest_start + _CLOCK_MS and all(
+        _goes_on(earlier, later) for earlier, later in pairwise(snapshots)
     )
+
+
+def _goes_on(earlier: _Snapshot, later: _Snapshot) -> bool:
+    """Return whether a run with the state ``earlier`` may have had the other one later."""
+    passed_ms = later.time_ms - earlier.time_ms
+    return len(earlier.entries) <= len(later.entries) and all(
+        (old.jobname, old.groupid) == (new.jobname, new.groupid)
+        and _is_same_job(old, new, passed_ms, later.has_ramp or "ramp_time" in new.options)
+        for old, new in zip(earlier.entries, later.entries, strict=False)
+    )
+
+
+def _is_same_job(old: FioEntry, new: FioEntry, passed_ms: int, has_ramp: bool) -> bool:
+    """Return whether a job may have gone on like this: it waited, ran, ended, or had its counts reset after a ramp."""
+    may_begin = has_ramp or not old.operations
+    if old.job_start and (old.job_start == new.job_start or not may_begin):
+        return old.job_start == new.job_start
+    ran_ms, operations = new.runtime_ms - old.runtime_ms, new.operations - old.operations
+    is_running = operations >= 0 and abs(passed_ms - ran_ms) <= _CLOCK_MS
+    has_ended = 0 < ran_ms <= passed_ms and (0 < operations * old.runtime_ms <= _MAX_SPEED_UP * old.operations * ran_ms)
+    may_have_begun = may_begin and new.runtime_ms <= passed_ms + _CLOCK_MS
+    return new.directions == old.directions or is_running or has_ended or may_have_begun

@@ -5,9 +5,10 @@ What each version prints was read in fio's stat.c, client.c and json.c, and comp
 
 from __future__ import annotations
 
+import copy
 import math
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
@@ -52,7 +53,7 @@ def generate(rng: random.Random) -> ToolOutput:
     if share < 0.8:
         return _changed(rng, version)
     return rng.choice([_failed, _idle, _cut, _of_client, _of_intervals, _merged, _of_equal_jobs, _together, _twice,
-                       _in_sections, _in_files, _beside])(rng, version)  # fmt: skip
+                       _in_sections, _in_files, _beside, _appended])(rng, version)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -521,19 +522,60 @@ def _of_client(rng: random.Random, version: str) -> ToolOutput:
 
 
 def _of_intervals(rng: random.Random, version: str) -> ToolOutput:
-    """Return an output of --status-interval: an object for each interval, of which the last one counts."""
-    seed = rng.random()
+    """Return an output of --status-interval: an object for each interval, of which the last one counts.
+
+    The last job has not begun in the first objects if there are several jobs.
+    """
+    jobs = _different_jobs(rng, rng.choice([1, 1, 2]))
+    for job in jobs:
+        job.runtime_ms = 1000 * rng.randint(2, 30)
+    document, expected = _document(rng, version, jobs)
+    waiting = {job.name for job in jobs[1:]}
+    elapsed_ms = _entries(document)[0]["elapsed"] * 1000 - rng.randint(0, 999)
+    parts = [_state(document, share, waiting, elapsed_ms) for share in sorted(rng.uniform(0.1, 0.9) for _ in range(3))]
+    text = rng.choice(["\n", "\n" + _NORMAL]).join([*parts, _render(document)]) + "\n"
+    reading = Reading.MUST if _version_number(version) >= (2, 99) else Reading.MAY
+    return ToolOutput("fio", text.encode(), reading, expected, [f"fio {version}", "status-interval"],
+                      name="output.json")  # fmt: skip
+
+
+def _state(document: Mapping[str, object], share: float, waiting: Set[str], elapsed_ms: int) -> str:
+    """Return an earlier state of a run, in which its jobs had run for this share of their time, or waited."""
+    state: dict[str, Any] = copy.deepcopy(dict(document))
+    entries = _entries(state)
+    remaining: dict[int, int] = {}
+    for entry in entries:
+        is_waiting = entry["jobname"] in waiting
+        for side in [entry[name] for name in ("read", "write", "trim", "mixed") if name in entry]:
+            left_ms = side["runtime"] - int(side["runtime"] * (0 if is_waiting else share))
+            remaining[entry["groupid"]] = max(remaining.get(entry["groupid"], 0), left_ms)
+            for name in ("runtime", "total_ios", "io_bytes"):
+                side[name] = int(side[name] * (0 if is_waiting else share))
+        if is_waiting and "job_start" in entry:
+            entry["job_start"] = 0
+    remaining_ms = sum(remaining.values())
+    for entry in entries:
+        entry["elapsed"] = max(1, -(-(elapsed_ms - remaining_ms) // 1000))
+        entry["eta"] = 4
+    if "timestamp_ms" in state:
+        state["timestamp_ms"] -= remaining_ms
+    return _render(state)
+
+
+def _appended(rng: random.Random, version: str) -> ToolOutput:
+    """Return outputs of several runs of the same job in one file."""
+    job = make_job(rng, "a")
+    job.runtime_ms = rng.choice([187, 1000, 30_000])
     parts = []
-    for _ in range(rng.randint(2, 4)):
-        jobs = [make_job(random.Random(seed), "a")]
-        jobs[0].is_grouped = True
-        document, expected = _document(rng, version, jobs)
+    for number in range(rng.choice([2, 3])):
+        document, _ = _document(rng, version, [job])
+        if "timestamp_ms" in document:
+            document["timestamp_ms"] = 1795992416564 + number * (job.runtime_ms + rng.randint(250, 900))
+        for entry in _entries(document):
+            if "job_start" in entry:
+                entry["job_start"] += number * (job.runtime_ms + 300)
         parts.append(_render(document))
-    text = rng.choice(["\n", "\n" + _NORMAL]).join(parts) + "\n"
-    required = [replace(value, required=value.required - {"threads"}) for value in expected]
-    return ToolOutput(
-        "fio", text.encode(), Reading.MAY, required, [f"fio {version}", "status-interval"], name="output.json"
-    )
+    return replace(_refused({}, version, "runs of the same job appended"), content="\n".join(parts).encode())
 
 
 def _merged(rng: random.Random, version: str) -> ToolOutput:

@@ -111,3 +111,34 @@ def test_times_tell_which_jobs_ran_at_the_same_time(tmp_path: Path) -> None:
     assert [job["op"] for job in jobs_of(read_imported(path))] == ["read", "write"]
     longer = ('"elapsed" : 3', '"elapsed" : 5')
     assert len(jobs_of(read_imported(replaced(tmp_path, "fio-3.33-new-group.json", longer)))) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "operations"),
+    [
+        ("fio-3.33-status-numjobs.json", [135940]),
+        ("fio-3.33-status-stonewall.json", [72622, 42823]),
+        ("fio-3.42-status-stonewall.json", [49331, 26132]),
+        ("fio-3.33-status-ramp.json", [55326]),
+        ("fio-3.42-status-ramp.json", [58432]),
+    ],
+)
+def test_of_the_states_of_a_run_the_last_one_is_read(name: str, operations: list[int]) -> None:
+    """Jobs may wait or have ended, several processes add up their times, and a ramp sets the counts back."""
+    made = read_imported(GOLDEN / name)
+    values = [result.summary.value for result in made.results if result.summary.metric == "iops"]
+    last = (GOLDEN / name).read_text().rpartition('"fio version"')[2]
+    assert [f'"total_ios" : {count},' in last for count in operations] == [True] * len(operations)
+    assert [f'"iops" : {value:.6f}' in last for value in values] == [True] * len(operations)
+
+
+def test_runs_that_were_appended_to_a_file_are_rejected(tmp_path: Path) -> None:
+    message = "the file has outputs of several runs: put each into a file of its own"
+    with pytest.raises(FileError, match=message):
+        read_imported(GOLDEN / "fio-3.33-appended.json")
+    ramp = (GOLDEN / "fio-3.42-status-ramp.json").read_text()
+    later = ramp.replace('"timestamp_ms" : 17960165', '"timestamp_ms" : 17960166')
+    assert later != ramp
+    (tmp_path / "ramps.json").write_text(ramp + later)
+    with pytest.raises(FileError, match=message):
+        read_imported(tmp_path / "ramps.json")

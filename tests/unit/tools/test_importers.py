@@ -236,7 +236,8 @@ def test_several_objects_of_fio_are_one_run_or_rejected(tmp_path: Path) -> None:
     assert last[1]
     assert made.results[0].summary.value == float(re.findall(r'"bw_bytes" : (\d+)', last[2])[0])
     one = (GOLDEN / "fio-3.33.json").read_text()
-    other = one.replace('"timestamp" : 1795375332', '"timestamp" : 1795375392')
+    other = one.replace('"timestamp_ms" : 1795375332013', '"timestamp_ms" : 1795375392013')
+    assert one != other
     (tmp_path / "two.json").write_text(one + other)
     with pytest.raises(FileError, match="the file has outputs of several runs: put each into a file of its own"):
         read_imported(tmp_path / "two.json")
