@@ -59,10 +59,9 @@ class FioJob:
         return max((side.runtime for sides in self.sides.values() for side in sides), default=0)
 
     @property
-    def runtime_ratio(self) -> float | None:
-        """Return the sum of the processes' times as a multiple of the job's; None if the output does not tell it."""
-        total = sum(entry.job_runtime for entry in self.entries)
-        return total / self.runtime_ms if self.runtime_ms and total else None
+    def total_runtime_ms(self) -> int:
+        """Return the sum of the times of all processes, 0 if the output does not tell it."""
+        return sum(entry.job_runtime for entry in self.entries)
 
 
 def job_batches(output: FioOutput, version: tuple[int, int], skipped: list[str]) -> Sequence[list[FioJob]]:

@@ -53,7 +53,7 @@ def generate(rng: random.Random) -> ToolOutput:
     if share < 0.8:
         return _changed(rng, version)
     return rng.choice([_failed, _idle, _cut, _of_client, _of_intervals, _merged, _of_equal_jobs, _together, _twice,
-                       _in_sections, _in_files, _beside, _appended])(rng, version)  # fmt: skip
+                       _in_sections, _in_files, _beside, _appended, _grouped_with_short])(rng, version)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -637,6 +637,18 @@ def _in_files(rng: random.Random, version: str) -> ToolOutput:
         "fio", _render(document).encode(), Reading.MAY, expected, [f"fio {version}", "jobs of two files"],
         name="output.json",
     )  # fmt: skip
+
+
+def _grouped_with_short(rng: random.Random, version: str) -> ToolOutput:
+    """Return a group of a job and a shorter one of a job file: it has the name of the first, and the last's options."""
+    version = rng.choice(["3.16", "3.28", "3.33", "3.36", "3.41"])
+    job = make_job(rng, "a")
+    job.is_grouped, job.processes = True, 1
+    job.options.pop("numjobs", None)
+    document, _ = _document(rng, version, [job])
+    entry = _entries(document)[0]
+    entry["job_runtime"] += max(20, int(entry["job_runtime"] * rng.uniform(0.02, 1)))
+    return _refused(document, version, "a group with a shorter job")
 
 
 def _together(rng: random.Random, version: str) -> ToolOutput:

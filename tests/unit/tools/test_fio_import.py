@@ -62,7 +62,7 @@ def test_global_options_of_another_job_file_contradict_what_was_done() -> None:
     """Of several job files, fio prints the global options of the last one."""
     made = read_imported(GOLDEN / "fio-3.33-two-files.json")
     assert [job["block"] for job in jobs_of(made)] == [1 << 20]
-    assert "job rand4k: numjobs=2, but its processes ran 1.0 times as long as the job together" in made.notes[1]
+    assert "job rand4k: numjobs=2, but 1.000 s of processes are too few for 1.001 s" in made.notes[1]
 
 
 @pytest.mark.parametrize(
@@ -142,3 +142,15 @@ def test_runs_that_were_appended_to_a_file_are_rejected(tmp_path: Path) -> None:
     (tmp_path / "ramps.json").write_text(ramp + later)
     with pytest.raises(FileError, match=message):
         read_imported(tmp_path / "ramps.json")
+
+
+def test_a_group_of_several_jobs_is_rejected(tmp_path: Path) -> None:
+    """group_reporting adds up jobs under the first one's name, with the last one's options, also if one is short."""
+    with pytest.raises(FileError, match="job a: group_reporting added up other jobs: its name and its options"):
+        read_imported(GOLDEN / "fio-3.33-grouped.json")
+    added = r"job a: group_reporting added up other jobs: 7\.000 s of processes, more than 1 have in 6\.001 s"
+    with pytest.raises(FileError, match=added):
+        read_imported(GOLDEN / "fio-3.33-grouped-file.json")
+    untold = ('"job_runtime" : 7000', '"job_runtime" : 0')
+    with pytest.raises(FileError, match="job a: its iodepth is 64, but 47% of its operations were alone"):
+        read_imported(replaced(tmp_path, "fio-3.33-grouped-file.json", untold))

@@ -120,9 +120,9 @@ _PREFIXES = "kmgtp"
 # The mean size of the operations may differ from the block by this share.
 _BLOCK_WITHIN = 0.01
 _MIX_WITHIN = 0.05
-# A job's threads run as long as the job, and some end earlier: their times add up to at most this many times that.
-_RUNTIME_WITHIN = 1.2
-# On average they run at least for this share of the job's time.
+# The time of a process may exceed that of its job by this, since times are rounded.
+_ROUNDING_MS = 5
+# On average the processes of a job run at least for this share of its time.
 _MIN_RUNTIME = 0.6
 # Shares of operations that the depth leaves room for: those alone in flight, beyond the expected, and those among more.
 _ALONE_WITHIN = 0.1
@@ -276,22 +276,27 @@ def _threads(job: FioJob) -> int | None:
     Versions before 3.4 do not print ``numjobs`` of a global section. Without it, the times of the processes tell
     whether there was one. Raises Unreadable if entries of processes are missing, or jobs were added up.
     """
-    ratio, count = job.runtime_ratio, len(job.entries)
-    if ratio is None and job.options.get("name", job.name) != job.name:
-        raise Unreadable("group_reporting may have added up other jobs: its name and its options are of two jobs")
-    if "numjobs" not in job.options and count == 1 and job.version < _PRINTS_NUMJOBS:
-        return 1 if ratio is not None and ratio <= _RUNTIME_WITHIN else None
-    if "numjobs" not in job.options and ratio is None:
-        return count if count > 1 else None
+    count, total_ms, longest_ms = len(job.entries), job.total_runtime_ms, job.runtime_ms
+    if any(entry.options.get("name", job.name) != job.name for entry in job.entries):
+        raise Unreadable("group_reporting added up other jobs: its name and its options are of two jobs")
+    if "numjobs" not in job.options and count == 1 and (not total_ms or job.version < _PRINTS_NUMJOBS):
+        return 1 if 0 < total_ms <= longest_ms + _ROUNDING_MS else None
     threads = whole(job.options["numjobs"], "numjobs") if "numjobs" in job.options else count
     # A single entry is that of all processes, also where group_reporting of a global section is not printed.
     if count not in (1, threads):
         raise Unreadable(f"the output has {count} of its {threads} processes")
-    if ratio is not None and count < threads and ratio < _MIN_RUNTIME * threads:
-        raise Unreadable(f"numjobs={threads}, but its processes ran {ratio:.1f} times as long as the job together")
-    if ratio is not None and ratio > min(threads * _RUNTIME_WITHIN, threads + 0.5):
-        raise Unreadable(f"group_reporting added up other jobs: {ratio:.1f} processes ran, not {threads}")
+    if total_ms > threads * (longest_ms + _ROUNDING_MS):
+        raise Unreadable(
+            f"group_reporting added up other jobs: {_in_s(total_ms)} of processes, more than {threads} have in "
+            f"{_in_s(longest_ms)}"
+        )
+    if count < threads and 0 < total_ms < _MIN_RUNTIME * threads * longest_ms:
+        raise Unreadable(f"numjobs={threads}, but {_in_s(total_ms)} of processes are too few for {_in_s(longest_ms)}")
     return threads
+
+
+def _in_s(time_ms: int) -> str:
+    return f"{time_ms / 1000:.3f} s"
 
 
 def _block(job: FioJob, threads: int | None) -> int:
