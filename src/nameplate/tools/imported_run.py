@@ -57,14 +57,18 @@ def read_imported(path: Path) -> Report:
         value.restriction for values in rounds.values() for value in values if value.restriction
     )
     skipped = [f"{record.name}: {reason}" for record, output in outputs for reason in output.skipped]
-    is_mixed = any(value.possible != values[0].possible for values in rounds.values() for value in values)
+    is_mixed = any(
+        (value.possible, value.location) != (values[0].possible, values[0].location)
+        for values in rounds.values()
+        for value in values
+    )
     return _report(
         records=[record for record, _ in outputs],
         started=datetime.fromtimestamp(min(map(modified_s, files)), timezone.utc),
         results=[_result(values) for values in rounds.values()],
         notes=[
             *(f"{restriction}: the value does not show what the machine can do" for restriction in restrictions),
-            *(["results are of files with different settings or devices"] if is_mixed else []),
+            *(["results are of outputs with different settings, folders, devices or hosts"] if is_mixed else []),
             *(f"not read: {reason}" for reason in (*shortened(skipped), *shortened(problems))),
         ],
         path=path,

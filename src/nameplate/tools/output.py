@@ -41,7 +41,8 @@ class Imported:
     missing. ``possible`` has the values that a missing parameter may have had, if the output excludes others; () means
     that the work did not have the parameter at all. ``restriction`` says what kept the value below what the machine
     delivers, such as a rate that was asked for, and is empty otherwise. ``rounding`` is that of the printed number that
-    the value is, or is computed from (``rounding_of``); 0 for numbers with many digits.
+    the value is, or is computed from (``rounding_of``); 0 for numbers with many digits. ``location`` is the folder or
+    the hosts that the work used, as far as the output names them, and no parameter.
     """
 
     probe: str
@@ -51,6 +52,7 @@ class Imported:
     possible: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
     restriction: str = ""
     rounding: float = 0.0
+    location: str = ""
 
     @property
     def key(self) -> Key:

@@ -154,3 +154,13 @@ def test_a_group_of_several_jobs_is_rejected(tmp_path: Path) -> None:
     untold = ('"job_runtime" : 7000', '"job_runtime" : 0')
     with pytest.raises(FileError, match="job a: its iodepth is 64, but 47% of its operations were alone"):
         read_imported(replaced(tmp_path, "fio-3.33-grouped-file.json", untold))
+
+
+@pytest.mark.parametrize("options", [{"directory": "/mnt/b"}, {"filename": "/mnt/b/data"}, {"filename": "/dev/sdb"}])
+def test_a_folder_of_jobs_in_other_folders_is_remarked(tmp_path: Path, options: dict[str, str]) -> None:
+    """Outputs of jobs on different file systems or devices are no rounds of one run."""
+    remark = "results are of outputs with different settings, folders, devices or hosts"
+    for number, filename in enumerate(["/mnt/a/data1", "/mnt/a/data2", "/mnt/a/data3"]):
+        options_of_number = {"filename": filename, **(options if number == 2 else {})}
+        edited(tmp_path, "fio-3.33.json", options=options_of_number).rename(tmp_path / f"{number}.json")
+        assert (remark in read_imported(tmp_path).notes) == (number == 2)

@@ -39,3 +39,15 @@ def test_datagrams_have_a_call_each(name: str, params: dict[str, Value], is_comp
     measured = result({**summary.params, **params}, probe="net_stream")
     measured = with_summary(measured, metric=summary.metric, unit=summary.unit)
     assert bool(compare_runs(report([measured]), imported).rows) == is_compared
+
+
+@pytest.mark.parametrize("side", ["local_host", "remote_host"])
+def test_a_folder_of_tests_between_other_hosts_is_remarked(tmp_path: Path, side: str) -> None:
+    """Outputs between different hosts are no rounds of one run."""
+    remark = "results are of outputs with different settings, folders, devices or hosts"
+    for number, address in enumerate(["10.0.0.1", "10.0.0.1", "10.0.0.2"]):
+        document = document_of("iperf3-tcp-3.12.json")
+        document["start"]["connected"][0][side] = address
+        document["title"] = str(number)
+        (tmp_path / f"{number}.json").write_text(json.dumps(document))
+        assert (remark in read_imported(tmp_path).notes) == (number == 2)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import partial
+from pathlib import PurePath
 
 from nameplate.errors import Unreadable
 from nameplate.records.plan_record import Value
@@ -206,8 +207,10 @@ def _values_of(job: FioJob) -> list[Imported]:
     if is_sync_in_latency and not restriction and all(side.lat_ns.mean > 0 for side in sides):
         latency_ns = sum(side.lat_ns.mean * side.total_ios for side in sides) / sum(side.total_ios for side in sides)
         values["latency"] = latency_ns * 1e-9
+    location = job.options.get("directory") or str(PurePath(filename).parent)
     return [
-        Imported("disk_block", params, name, positive(value), possible, restriction) for name, value in values.items()
+        Imported("disk_block", params, name, positive(value), possible, restriction, location)
+        for name, value in values.items()
     ]
 
 

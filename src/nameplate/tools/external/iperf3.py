@@ -33,9 +33,14 @@ class _Test(msgspec.Struct):
     gro: int = 0
 
 
+class _Connection(msgspec.Struct):
+    local_host: str = ""
+    remote_host: str = ""
+
+
 class _Start(msgspec.Struct):
     version: str = ""
-    connected: list[msgspec.Raw] = []
+    connected: list[_Connection] = []
     test_start: _Test | None = None
     accepted_connection: Any = None
     target_bitrate: Count | None = None
@@ -181,7 +186,8 @@ def read(text: str) -> ToolOutput:
         restriction = "--bitrate or --fq-rate limited it"
     elif test.protocol == "UDP" and target is None:
         restriction = "--bitrate (by default 1 Mbit/s), which this version does not print, may have limited it"
-    imported = Imported("net_stream", params, "bandwidth", value, possible, restriction)
+    hosts = "; ".join(dict.fromkeys(f"{link.local_host} to {link.remote_host}" for link in output.start.connected))
+    imported = Imported("net_stream", params, "bandwidth", value, possible, restriction, hosts)
     return tool_output(version, [imported], "streams")
 
 
