@@ -338,8 +338,20 @@ def _of_server(rng: random.Random, test: _Test) -> ToolOutput:
     if test.is_reverse:
         text = _print(_document(rng, test, [replace(sums, received=0)]))
         return _output(test, text, Reading.NEVER, [], "server of a reverse test")
-    text = _print(_document(rng, test, [sums]))
-    return _output(test, text, Reading.MAY, [_expected(test, sums)], "server")
+    document = _document(rng, test, [sums])
+    ending = rng.choice(["", "", "within", "after"])
+    if ending == "within":
+        document.append(("error", "interrupt - the server has terminated"))
+    text = _print(document)
+    if ending == "after":
+        start = [("connected", []), ("version", f"iperf {test.version}")]
+        error = "interrupt - the server has terminated by signal Interrupt(2)"
+        text += "\n" + _print([("start", start), ("intervals", []), ("end", {}), ("error", error)])
+    asked_s = dict(document)["start"]["test_start"]["duration"]
+    if ending == "within" and not 0 < asked_s <= sums.receiver_s:
+        return _output(test, text, Reading.NEVER if asked_s else Reading.MAY, [_expected(test, sums)],
+                       "server that was ended during a test")  # fmt: skip
+    return _output(test, text, Reading.MUST, [_expected(test, sums)], f"server, end {ending or 'not written'}")
 
 
 def _streamed(rng: random.Random, test: _Test) -> ToolOutput:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from nameplate.comparison.run_comparison import compare_runs
+from nameplate.errors import FileError
 from nameplate.records.plan_record import Value
 from nameplate.tools.imported_run import read_imported
 from report_samples import report, result, with_summary
@@ -51,3 +53,44 @@ def test_a_folder_of_tests_between_other_hosts_is_remarked(tmp_path: Path, side:
         document["title"] = str(number)
         (tmp_path / f"{number}.json").write_text(json.dumps(document))
         assert (remark in read_imported(tmp_path).notes) == (number == 2)
+
+
+@pytest.mark.parametrize(
+    "name", ["iperf3-server-3.12.json", "iperf3-server-3.22.json", "iperf3-server-stream-3.22.json"]
+)
+def test_a_server_that_was_ended_after_its_test(tmp_path: Path, name: str) -> None:
+    """A server is ended with Ctrl-C: it reports that within its last output, or in one more."""
+    text = (GOLDEN / name).read_text()
+    bits = re.search(r'"sum_received":\s*\{[^}]*"bits_per_second":\s*([\d.]+)', text)
+    assert bits
+    (bandwidth,) = read_imported(GOLDEN / name).results
+    assert bandwidth.summary.value == pytest.approx(float(bits[1]) / 8)
+    (tmp_path / name).write_text(re.sub(r'"duration":(\s*)1,', r'"duration":\g<1>10,', text))
+    if name != "iperf3-server-3.22.json":  # its test has an output of its own
+        with pytest.raises(FileError, match="iperf3 failed: interrupt - the server has terminated"):
+            read_imported(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("asked", "is_complete"),
+    [
+        ({"duration": 0, "bytes": 1 << 20}, True), ({"duration": 0, "bytes": 1 << 50}, False),
+        ({"duration": 0, "blocks": 8}, True), ({"duration": 0, "blocks": 1 << 40}, False), ({"duration": 0}, False),
+    ],
+)  # fmt: skip
+def test_a_server_that_was_ended_during_its_test(tmp_path: Path, asked: dict[str, int], is_complete: bool) -> None:
+    document = document_of("iperf3-server-3.12.json")
+    document["start"]["test_start"] |= asked
+    (tmp_path / "s.json").write_text(json.dumps(document))
+    if is_complete:
+        assert read_imported(tmp_path / "s.json").results
+    else:
+        with pytest.raises(FileError, match="iperf3 failed: interrupt - the server has terminated"):
+            read_imported(tmp_path / "s.json")
+
+
+def test_a_server_that_was_ended_without_a_test(tmp_path: Path) -> None:
+    text = (GOLDEN / "iperf3-server-3.22.json").read_text()
+    (tmp_path / "s.json").write_text(text[text.index("\n{") + 1 :])
+    with pytest.raises(FileError, match="iperf3 failed: interrupt - the server has terminated by signal"):
+        read_imported(tmp_path / "s.json")

@@ -6,6 +6,7 @@ What the receiver counted is read from the output of ``iperf3 --json`` or ``--js
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -25,6 +26,9 @@ class _Test(msgspec.Struct):
     protocol: str
     num_streams: AtLeastOne
     blksize: AtLeastOne
+    duration: Count = 0
+    bytes: Count = 0
+    blocks: Count = 0
     reverse: int = 0
     bidir: int = 0
     target_bitrate: Count | None = None
@@ -65,6 +69,8 @@ class _Stream(msgspec.Struct):
 
 
 class _Sum(msgspec.Struct):
+    seconds: Real = 0.0
+    bytes: Count = 0
     bits_per_second: Real | None = None
     lost_packets: Whole = 0
     packets: Whole = 0
@@ -204,9 +210,9 @@ def _target_bitrate(start: _Start, test: _Test, version: str) -> int | None:
 
 def _readable_test(output: _Output) -> _Test:
     """Return the settings of a test whose received bandwidth is that of the network. Raises Unreadable otherwise."""
-    if output.error:
-        raise Unreadable(f"iperf3 failed: {output.error}")
     test = output.start.test_start
+    if output.error and not (_is_end_of_server(output.error) and test and _is_complete(test, output.end.sum_received)):
+        raise Unreadable(f"iperf3 failed: {output.error}")
     if test is None:
         raise Unreadable("the output has no test that began")
     if test.protocol not in ("TCP", "UDP"):
@@ -226,23 +232,44 @@ def _output(text: str) -> _Output:
     Raises Unreadable if there are several tests, or the only one does not end.
     """
     outputs = [decoded_object(json, _Output) for json in json_objects(text)]
-    tests = [
+    documents = [
         output
         for output in outputs
         if not output.event and (output.error or output.start.test_start or output.start.version)
     ]
+    # A server that is ended while it waits writes one more output.
+    tests = [output for output in documents if output.start.test_start or not _is_end_of_server(output.error)]
     starts, ends, errors = (
         [output.data for output in outputs if output.event == event] for event in ("start", "end", "error")
     )
     if len(tests) + len(starts) > 1 and not (len(tests) == len(starts) == 1):
         raise Unreadable(f"{len(tests) + len(starts)} outputs in one file: put each into a file of its own")
-    if errors:
-        return _Output(error=decoded_object(errors[0], str))
-    if tests:
-        return tests[0]
-    if not starts or not ends:
+    if documents and not errors:
+        return (tests or documents)[0]
+    return _of_events(starts, [end for end in ends if bytes(end) != b"{}"], errors)
+
+
+def _of_events(starts: Sequence[msgspec.Raw], ends: Sequence[msgspec.Raw], errors: Sequence[msgspec.Raw]) -> _Output:
+    """Return the test of --json-stream. Raises Unreadable if it neither ends nor fails."""
+    if not errors and not (starts and ends):
         raise Unreadable("the test does not end: the output is cut off")
-    return _Output(start=decoded_object(starts[0], _Start), end=decoded_object(ends[-1], _End))
+    return _Output(
+        start=decoded_object(starts[0], _Start) if starts else _Start(),
+        end=decoded_object(ends[-1], _End) if ends else _End(),
+        error=decoded_object(errors[0], str) if errors else None,
+    )
+
+
+def _is_end_of_server(error: str | None) -> bool:
+    return error is not None and "the server has terminated" in error
+
+
+def _is_complete(test: _Test, received: _Sum | None) -> bool:
+    """Return whether all that was asked for had arrived: a server that is ended reports its last test once more."""
+    asked = test.bytes or test.blocks * test.blksize
+    if received is None or not (asked or test.duration):
+        return False
+    return received.bytes >= asked and received.seconds >= test.duration
 
 
 def _is_bidirectional(output: _Output, test: _Test) -> bool:
