@@ -287,6 +287,12 @@ def _limited(rng: random.Random, test: _Test) -> ToolOutput:
     rate = rng.choice([1048576, 100_000_000, 1_000_000_000])
     test = replace(test, fq_rate=rate) if is_fair_queue else replace(test, target=rate)
     sums = _sums(rng, test)
+    # The shortest tests send a burst, far faster than the rate.
+    is_short = not is_fair_queue and test.number >= (3, 11) and rng.random() < 0.2
+    packets = max(1, int((100 if is_short else 1) * rate * test.streams / 8 * sums.sender_s) // test.block)
+    sums = replace(sums, sent=packets * test.block, received=packets * test.block, packets=packets, lost=0)
+    if is_short:
+        return _output(test, _print(_document(rng, test, [sums])), Reading.NEVER, [], "faster than its rate")
     expected = _expected(test, sums)
     if not is_fair_queue:
         expected = replace(expected, params={**expected.params, "rate": rate * test.streams})

@@ -345,7 +345,7 @@ def test_iperf3_without_the_received_sum_leaves_out_lost_datagrams(tmp_path: Pat
 @pytest.mark.parametrize(
     ("version", "place", "rate", "restriction"),
     [
-        ("3.22", "test", 1_000_000, ""), ("3.9", "start", 1_000_000, ""), ("3.9", "", None, ""),
+        ("3.22", "test", 100_000_000, ""), ("3.9", "start", 100_000_000, ""), ("3.9", "", None, ""),
         ("3.1.3", "", None, "--bitrate (by default 1 Mbit/s), which this version does not print, may have limited it"),
     ],
 )  # fmt: skip
@@ -375,15 +375,15 @@ def test_iperf3_with_a_file_measures_a_disk_as_well(tmp_path: Path) -> None:
 
 def test_iperf3_that_was_limited_to_a_rate_is_marked(tmp_path: Path) -> None:
     document = json.loads((GOLDEN / "iperf3-tcp-3.12.json").read_text())
-    document["start"]["test_start"]["target_bitrate"] = 1_000_000
+    document["start"]["test_start"]["target_bitrate"] = 5_000_000_000
     (tmp_path / "t.json").write_text(json.dumps(document))
     made = read_imported(tmp_path / "t.json")
     assert [r.restriction for r in made.results] == ["--bitrate or --fq-rate limited it"]
     assert any("limited it" in note for note in made.notes)
     document = json.loads((GOLDEN / "iperf3-udp-3.12.json").read_text())
-    document["start"]["test_start"]["target_bitrate"] = 1_000_000
+    document["start"]["test_start"]["target_bitrate"] = 5_000_000_000
     (tmp_path / "u.json").write_text(json.dumps(document))
-    assert " rate=1000000 " in next(iter(values_of(read_imported(tmp_path / "u.json"))))[1]
+    assert " rate=5000000000 " in next(iter(values_of(read_imported(tmp_path / "u.json"))))[1]
 
 
 def test_stream() -> None:

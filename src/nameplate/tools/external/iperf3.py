@@ -127,6 +127,8 @@ REFERENCE = ReferenceTool(
     works=_works,
 )
 
+# What arrives may exceed the rate that was asked for by this factor, since bursts are sent at once.
+_MAX_OVER_RATE = 2
 # The first minor version that prints the bit/s that was asked for.
 _PRINTS_BITRATE = 7
 _VERSION = re.compile(r'"version"\s*:\s*"iperf (3\S*)"')
@@ -186,15 +188,23 @@ def read(text: str) -> ToolOutput:
         possible["mode"] = ("plain", "zerocopy")
     if output.end.sender_tcp_congestion:
         possible["congestion"] = (output.end.sender_tcp_congestion,)
-    value = positive(_received_bits(output.end, test.protocol), 1 / 8)
-    restriction = ""
-    if test.fqrate or output.start.fq_rate or (test.protocol == "TCP" and target):
-        restriction = "--bitrate or --fq-rate limited it"
-    elif test.protocol == "UDP" and target is None:
-        restriction = "--bitrate (by default 1 Mbit/s), which this version does not print, may have limited it"
+    received_bits = _received_bits(output.end, test.protocol)
+    if target and received_bits > _MAX_OVER_RATE * target * test.num_streams:
+        raise Unreadable(f"{received_bits:.3g} bit/s arrived, far more than --bitrate asked for: the test is too short")
+    value = positive(received_bits, 1 / 8)
+    restriction = _restriction(output.start, test, target)
     hosts = "; ".join(dict.fromkeys(f"{link.local_host} to {link.remote_host}" for link in output.start.connected))
     imported = Imported("net_stream", params, "bandwidth", value, possible, restriction, hosts)
     return tool_output(version, [imported], "streams")
+
+
+def _restriction(start: _Start, test: _Test, target: int | None) -> str:
+    """Return what may have kept the value below what the network delivers."""
+    if test.fqrate or start.fq_rate or (test.protocol == "TCP" and target):
+        return "--bitrate or --fq-rate limited it"
+    if test.protocol == "UDP" and target is None:
+        return "--bitrate (by default 1 Mbit/s), which this version does not print, may have limited it"
+    return ""
 
 
 def _target_bitrate(start: _Start, test: _Test, version: str) -> int | None:
@@ -290,11 +300,11 @@ def _is_bidirectional(output: _Output, test: _Test) -> bool:
 
 def _received_bits(end: _End, protocol: str) -> float:
     """Return the bit/s that arrived. Raises Unreadable if the output does not tell them."""
-    if end.sum_received is not None and (protocol == "TCP" or end.sum_received.bits_per_second):
+    if end.sum_received is not None:
         return _possible(end.sum_received.bits_per_second)
     if protocol == "TCP":
         raise Unreadable("no sum_received: the output does not tell what arrived")
-    # Versions before 3.12 count datagrams of UDP as sent; datagrams out of order were counted as lost before.
+    # Versions before 3.11 count datagrams of UDP as sent; datagrams out of order were counted as lost before.
     if end.sum is None or end.sum.packets <= 0:
         raise Unreadable("no datagrams")
     return _possible(end.sum.bits_per_second) * (1 - max(0, end.sum.lost_packets) / end.sum.packets)
