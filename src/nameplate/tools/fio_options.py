@@ -16,6 +16,7 @@ _OPPOSITES = {"buffered": "direct", "rwmixwrite": "rwmixread"}
 _READ = {
     "rw", "bs", "kb_base", "numjobs", "ioengine", "iodepth", "direct", "buffered", "rwmixread", "rwmixwrite",
     "filename", "fsync", "fdatasync", "sync", "end_fsync", "unified_rw_reporting", "group_reporting",
+    "directory", "filename_format", "invalidate", "pre_read",
 }  # fmt: skip
 
 # They keep the rate of a job below what the machine delivers.
@@ -24,13 +25,13 @@ RATE_LIMITS = ("rate", "rate_iops")
 # They change where, how long and with what content of files, reports and threads a job works, but not what one of its
 # operations is.
 _HARMLESS = {
-    "name", "description", "directory", "filename_format", "unique_filename", "filetype", "size", "filesize",
+    "name", "description", "unique_filename", "filetype", "size", "filesize",
     "io_size", "io_limit", "fill_device", "fill_fs", "offset", "fileoffset", "offset_align", "offset_increment",
     "number_ios", "runtime", "timeout", "time_based", "ramp_time", "ramp_size", "startdelay", "loops",
     "stonewall", "wait_for_previous", "new_group", "thread", "job_start_clock_id", "exitall",
     "exitall_on_error", "exit_what", "randrepeat", "allrandrepeat", "randseed", "random_generator",
-    "norandommap", "softrandommap", "rw_sequencer", "refill_buffers", "scramble_buffers", "invalidate",
-    "pre_read", "overwrite", "fallocate", "fadvise_hint", "create_serialize", "create_fsync", "create_on_open",
+    "norandommap", "softrandommap", "rw_sequencer", "refill_buffers", "scramble_buffers",
+    "overwrite", "fallocate", "fadvise_hint", "create_serialize", "create_fsync", "create_on_open",
     "allow_file_create", "allow_mounted_write", "unlink", "unlink_each_loop", "gtod_reduce", "gtod_cpu",
     "clocksource", "disable_lat", "disable_clat", "disable_slat", "disable_bw_measurement", "disable_bw",
     "clat_percentiles", "lat_percentiles", "slat_percentiles", "percentile_list", "significant_figures",

@@ -164,3 +164,26 @@ def test_a_folder_of_jobs_in_other_folders_is_remarked(tmp_path: Path, options: 
         options_of_number = {"filename": filename, **(options if number == 2 else {})}
         edited(tmp_path, "fio-3.33.json", options=options_of_number).rename(tmp_path / f"{number}.json")
         assert (remark in read_imported(tmp_path).notes) == (number == 2)
+
+
+@pytest.mark.parametrize(
+    ("options", "layouts"),
+    [
+        ({"filename": "/mnt/test/data"}, ["shared"]),
+        ({}, ["file-per-thread"]),
+        ({"directory": "/mnt/test"}, ["file-per-thread"]),
+        ({"filename_format": "$jobname.$filenum"}, ["shared"]),
+        ({"filename_format": "$jobname.$jobnum"}, ["file-per-thread"]),
+        ({"numjobs": "1"}, None),
+    ],
+)
+def test_processes_share_a_file_that_has_a_name(
+    tmp_path: Path, options: dict[str, str], layouts: list[str] | None
+) -> None:
+    document = json.loads((GOLDEN / "fio-3.33-grouped-file.json").read_text())
+    del document["global options"]["filename"]
+    job = document["jobs"][0]
+    job["job options"] = {"numjobs": "2", **options}
+    job |= {"job_runtime": 6000 * int(job["job options"]["numjobs"]), "iodepth_level": {"1": 100.0}}
+    (tmp_path / "f.json").write_text(json.dumps(document))
+    assert read_imported(tmp_path / "f.json").results[0].possible.get("layout") == layouts

@@ -264,8 +264,10 @@ def test_a_job_that_cannot_be_decoded_ran_beside_others(tmp_path: Path) -> None:
 
 
 def test_several_files_of_a_fio_job_are_other_work(tmp_path: Path) -> None:
-    with pytest.raises(FileError, match="filename=/dev/sda:/dev/sdb: it read or wrote several files or devices"):
+    with pytest.raises(FileError, match="filename=/dev/sda:/dev/sdb: it used several files, folders or devices"):
         read_imported(edited(tmp_path, "o.json", options={"filename": "/dev/sda:/dev/sdb"}))
+    with pytest.raises(FileError, match="directory=/mnt/a:/mnt/b: it used several files, folders or devices"):
+        read_imported(edited(tmp_path, "o.json", options={"directory": "/mnt/a:/mnt/b"}))
     assert read_imported(edited(tmp_path, "o.json", options={"filename": r"C\:\data"})).results
 
 
@@ -755,7 +757,13 @@ def test_what_a_tool_did_not_record_is_unknown_and_not_different(tmp_path: Path)
     [
         ({"direct": "0"}, {"cache": "direct"}, False),
         ({"direct": "0"}, {"cache": "warm"}, True),
-        ({"direct": "0"}, {"cache": "cold"}, True),
+        ({"direct": "0", "invalidate": "1"}, {"cache": "cold"}, True),
+        ({"direct": "0", "invalidate": "1"}, {"cache": "as-is"}, True),
+        ({"direct": "0", "invalidate": "0"}, {"cache": "cold"}, False),
+        ({"direct": "0", "invalidate": "0"}, {"cache": "as-is"}, True),
+        ({"direct": "0", "pre_read": "1"}, {"cache": "warm"}, True),
+        ({"direct": "0", "pre_read": ""}, {"cache": "cold"}, False),
+        ({"direct": "0", "pre_read": "1"}, {"cache": "as-is"}, False),
         ({}, {"cache": "warm"}, False),
         ({}, {"rate": 1000}, False),
         ({}, {"read_device": "/dev/vda"}, False),

@@ -194,12 +194,7 @@ def _values_of(job: FioJob) -> list[Imported]:
         **({"cache": "direct"} if direct else {}),
         **({"sync": sync} if sync else {}),
     }
-    filename = job.options.get("filename", "")
-    possible: dict[str, tuple[Value, ...]] = {"read_device": (), "rate": ()}
-    if _is_device(filename):
-        possible |= {"file": (), "read_device": (filename,)}
-    if not direct:
-        possible["cache"] = ("warm", "cold", "as-is")
+    possible = _possible(job.options, threads, direct)
     sides = [side for sides in job.sides.values() for side in sides if side.total_ios]
     limits = [f"{name}={job.options[name]}" for name in RATE_LIMITS if is_on(job.options, name)]
     restriction = f"{' and '.join(limits)} limited it" if limits else ""
@@ -207,11 +202,33 @@ def _values_of(job: FioJob) -> list[Imported]:
     if is_sync_in_latency and not restriction and all(side.lat_ns.mean > 0 for side in sides):
         latency_ns = sum(side.lat_ns.mean * side.total_ios for side in sides) / sum(side.total_ios for side in sides)
         values["latency"] = latency_ns * 1e-9
-    location = job.options.get("directory") or str(PurePath(filename).parent)
+    location = job.options.get("directory") or str(PurePath(job.options.get("filename", "")).parent)
     return [
         Imported("disk_block", params, name, positive(value), possible, restriction, location)
         for name, value in values.items()
     ]
+
+
+def _possible(options: Mapping[str, str], threads: int | None, direct: bool) -> dict[str, tuple[Value, ...]]:
+    """Return the values that parameters may have had which the output does not tell."""
+    filename = options.get("filename", "")
+    possible: dict[str, tuple[Value, ...]] = {"read_device": (), "rate": ()}
+    if _is_device(filename):
+        possible |= {"file": (), "read_device": (filename,)}
+    if not direct:
+        possible["cache"] = _caches(options)
+    if threads and threads > 1:
+        # Without a name, each process has a file of its own, whose name has the process's number by default.
+        is_shared = filename or "jobnum" not in options.get("filename_format", "$jobnum")
+        possible["layout"] = ("shared",) if is_shared else ("file-per-thread",)
+    return possible
+
+
+def _caches(options: Mapping[str, str]) -> tuple[Value, ...]:
+    """Return the states in which the page cache may have been. A file is dropped from it before a job by default."""
+    if is_on(options, "pre_read"):
+        return ("warm",)
+    return ("warm", "cold", "as-is") if is_on({"invalidate": "1", **options}, "invalidate") else ("warm", "as-is")
 
 
 def _check_work(job: FioJob) -> None:
@@ -227,9 +244,9 @@ def _check_work(job: FioJob) -> None:
             f"several [global] sections set {' and '.join(sorted(job.unclear))}, and fio does not print which of them "
             "the job had; run it by itself"
         )
-    filename = job.options.get("filename", "")
-    if re.search(r"(?<!\\):", filename):
-        raise Unreadable(f"filename={filename:.80}: it read or wrote several files or devices")
+    for name in ("filename", "directory"):
+        if re.search(r"(?<!\\):", job.options.get(name, "")):
+            raise Unreadable(f"{name}={job.options[name]:.80}: it used several files, folders or devices")
     if option := changing_option(job.options):
         raise Unreadable(f"{option} changes the work in a way that disk_block does not have")
 
