@@ -14,6 +14,8 @@ from nameplate.tools.output import decoded_object
 
 # Jobs that follow each other may seem to overlap by this time, since their times are rounded.
 _CLOCK_MS = 2
+# The group of an entry whose job wrote no statistics (stats=0), as the unsigned number that -1 becomes.
+_NO_STATISTICS = (1 << 32) - 1
 
 
 class _Group(msgspec.Struct):
@@ -106,13 +108,19 @@ def _overlapping(batches: Sequence[list[FioJob]]) -> Sequence[list[FioJob]]:
 
 
 def _jobs(output: FioOutput, version: tuple[int, int], skipped: list[str]) -> Iterable[FioJob]:
-    """Return the jobs in their order; those that cannot be decoded have no entries."""
+    """Return the jobs in their order; those that cannot be decoded have no entries.
+
+    Raises Unreadable if one has no statistics.
+    """
     jobs: dict[tuple[int, str, tuple[tuple[str, str], ...]], FioJob] = {}
     global_options = output.global_options
     # A job has the global options of the sections before it, and fio prints those of all sections together. Of a
     # single group, one of several values is that of the command line, which a job file's global section replaces.
-    groups = {decoded_object(raw, _Group).groupid for raw in output.jobs}
-    unclear = overwritten(global_options) if len(groups) > 1 else set()
+    groups = [decoded_object(raw, _Group).groupid for raw in output.jobs]
+    if _NO_STATISTICS in groups:
+        number = groups.index(_NO_STATISTICS) + 1
+        raise Unreadable(f"job number {number} has no statistics (stats=0), and may have run beside the others")
+    unclear = overwritten(global_options) if len(set(groups)) > 1 else set()
     for number, raw in enumerate(output.jobs, start=1):
         try:
             entry = decoded_object(raw, FioEntry)

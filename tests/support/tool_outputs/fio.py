@@ -53,7 +53,8 @@ def generate(rng: random.Random) -> ToolOutput:
     if share < 0.8:
         return _changed(rng, version)
     return rng.choice([_failed, _idle, _cut, _of_client, _of_intervals, _merged, _of_equal_jobs, _together, _twice,
-                       _in_sections, _in_files, _beside, _appended, _grouped_with_short])(rng, version)  # fmt: skip
+                       _in_sections, _in_files, _beside, _appended, _grouped_with_short,
+                       _hidden])(rng, version)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -669,6 +670,18 @@ def _beside(rng: random.Random, version: str) -> ToolOutput:
     document, _ = _document(rng, version, jobs)
     _add_times(rng, _entries(document), is_beside=True)
     return _refused(document, version, f"jobs at the same time, new_group {'' if is_printed else 'not '}printed")
+
+
+def _hidden(rng: random.Random, version: str) -> ToolOutput:
+    """Return a job and one that ran with it and wrote no statistics: its entry has no name before 3.42."""
+    document, _ = _document(rng, version, [make_job(rng, "a"), make_job(rng, "b")])
+    entries = _entries(document)
+    hidden = entries[-1]
+    for name in ("jobname", "job options", "job_start"):
+        hidden.pop(name, None)
+    hidden |= {"groupid": 4294967295, "error": 0, "job_runtime": 0}
+    hidden |= {name: _printed_side(rng, version, _NOTHING, False) for name in ("read", "write", "trim")}
+    return _refused(document, version, "a job without statistics")
 
 
 def _twice(rng: random.Random, version: str) -> ToolOutput:

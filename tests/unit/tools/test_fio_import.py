@@ -187,3 +187,9 @@ def test_processes_share_a_file_that_has_a_name(
     job |= {"job_runtime": 6000 * int(job["job options"]["numjobs"]), "iodepth_level": {"1": 100.0}}
     (tmp_path / "f.json").write_text(json.dumps(document))
     assert read_imported(tmp_path / "f.json").results[0].possible.get("layout") == layouts
+
+
+@pytest.mark.parametrize("name", ["fio-3.33-stats0.json", "fio-3.42-stats0.json"])
+def test_a_job_without_statistics_may_have_run_beside_others(name: str) -> None:
+    with pytest.raises(FileError, match=r"fio: job number 2 has no statistics \(stats=0\), and may have run beside"):
+        read_imported(GOLDEN / name)
