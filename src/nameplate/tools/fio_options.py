@@ -6,7 +6,7 @@ The names are those of fio 3.0 to 3.41 (options.c), of which either of two synon
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 
 # Synonyms of the options below that set a parameter of disk_block.
 SYNONYMS = {"readwrite": "rw", "blocksize": "bs"}
@@ -48,7 +48,7 @@ _HARMLESS = {
 
 # Any other option changes the work unless it is off, or has one of these values.
 _OFF = {"0", "none"}
-_NEUTRAL = {
+_NEUTRAL: Mapping[str, Set[str]] = {
     "percentage_random": {"100", "100,100", "100,100,100"},
     "random_distribution": {"random"},
     "nrfiles": {"1"},
@@ -70,6 +70,9 @@ OTHER_ENGINES = {
 }  # fmt: skip
 # Engines that wait for each operation, whatever iodepth says.
 WAITING_ENGINES = {"psync", "sync", "mmap", "vsync", "pvsync", "pvsync2", "splice", "libpmem", "dev-dax", "mtd"}
+
+
+_UNIT_MS = {"us": 1e-3, "ms": 1, "s": 1e3, "m": 60e3, "h": 3600e3, "d": 86400e3}
 
 
 def changing_option(options: Mapping[str, str]) -> str | None:
@@ -103,3 +106,9 @@ def quantity(name: str) -> str:
 def is_on(options: Mapping[str, str], name: str) -> bool:
     """Return whether an option is given and is not a zero, which may be written in several ways."""
     return re.fullmatch(r"0+|0x0+", options.get(name, "0")) is None
+
+
+def time_ms(text: str) -> float | None:
+    """Return a time of an option in ms, None if it is not one. Its unit is the second, unless it is named."""
+    match = re.fullmatch(r"(\d{1,18}(?:\.\d{1,18})?)(us|ms|s|m|h|d)?", text.lower())
+    return float(match[1]) * _UNIT_MS[match[2] or "s"] if match else None

@@ -15,6 +15,8 @@ from nameplate.tools.output import decoded_object
 
 # Two times of a run that are meant to be the same may differ by this.
 _CLOCK_MS = 100
+# The time left that fio prints before it has an estimate.
+_NO_ESTIMATE = (1 << 31) - 1
 # The last operations of a job may be faster than the others before them by this factor.
 _MAX_SPEED_UP = 10
 
@@ -44,6 +46,7 @@ class FioEntry(msgspec.Struct):
     groupid: int = 0
     total_err: int = 0
     job_start: Count = 0
+    eta: Count = 0
     elapsed: Count = 0
     job_runtime: Count = 0
     iodepth_level: dict[str, Real] = {}
@@ -57,6 +60,11 @@ class FioEntry(msgspec.Struct):
     def operations(self) -> int:
         """Return the number of operations in all directions."""
         return sum(side.total_ios for side in self.directions)
+
+    @property
+    def is_of_end(self) -> bool:
+        """Return whether no process of the run was left. fio also estimates no time if it ended within seconds."""
+        return self.eta in (0, _NO_ESTIMATE)
 
     @property
     def runtime_ms(self) -> int:

@@ -54,7 +54,7 @@ def generate(rng: random.Random) -> ToolOutput:
         return _changed(rng, version)
     return rng.choice([_failed, _idle, _cut, _of_client, _of_intervals, _merged, _of_equal_jobs, _together, _twice,
                        _in_sections, _in_files, _beside, _appended, _grouped_with_short,
-                       _hidden])(rng, version)  # fmt: skip
+                       _hidden, _in_ramp])(rng, version)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -300,13 +300,15 @@ def _document(
         rows = _directions(rng, job)
         printed += [_printed_job(rng, version, job, options, row) for row in rows]
         expected += _expected(job, rows, version)
-    _add_times(rng, printed)
+    # The counts are those after a ramp of 2 or 5 s; of several jobs, each has one.
+    ramp_s = sum(5 for job in jobs if "ramp_time" in job.options)
+    _add_times(rng, printed, ramp_s)
     document[list_name] = printed
     document["disk_util"] = [{"name": "vda", "read_ios": 655, "util": 15.458937}]
     return document, expected
 
 
-def _add_times(rng: random.Random, entries: Sequence[dict[str, Any]], is_beside: bool = False) -> None:
+def _add_times(rng: random.Random, entries: Sequence[dict[str, Any]], ramp_s: int = 0, is_beside: bool = False) -> None:
     """Set when the entries began, group after group or all at once, and how long fio ran, which all of them have."""
     first_ms = end_ms = 1795992415438
     starts: dict[int, int] = {}
@@ -318,7 +320,7 @@ def _add_times(rng: random.Random, entries: Sequence[dict[str, Any]], is_beside:
         # fio looks for ended jobs every 100 ms.
         end_ms = max(end_ms, starts[entry["groupid"]] + runtime_ms + rng.randint(1, 250))
     for entry in entries:
-        entry["elapsed"] = -(-(end_ms - first_ms) // 1000)
+        entry["elapsed"] = ramp_s + -(-(end_ms - first_ms) // 1000)
 
 
 _BEFORE = (
@@ -561,6 +563,17 @@ def _state(document: Mapping[str, object], share: float, waiting: Set[str], elap
     if "timestamp_ms" in state:
         state["timestamp_ms"] -= remaining_ms
     return _render(state)
+
+
+def _in_ramp(rng: random.Random, version: str) -> ToolOutput:
+    """Return an output that was cut off, or a job that ended, during the ramp, whose counts are dropped later."""
+    job = make_job(rng, "a")
+    job.runtime_ms = rng.randint(1, 20_000)
+    job.options["ramp_time"] = str(job.runtime_ms // 1000 + rng.randint(1, 10))
+    document, _ = _document(rng, version, [job])
+    for entry in _entries(document):
+        entry["elapsed"] = job.runtime_ms // 1000 + 1
+    return _refused(document, version, "counts of the ramp")
 
 
 def _appended(rng: random.Random, version: str) -> ToolOutput:

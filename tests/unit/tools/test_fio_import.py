@@ -193,3 +193,25 @@ def test_processes_share_a_file_that_has_a_name(
 def test_a_job_without_statistics_may_have_run_beside_others(name: str) -> None:
     with pytest.raises(FileError, match=r"fio: job number 2 has no statistics \(stats=0\), and may have run beside"):
         read_imported(GOLDEN / name)
+
+
+def test_the_counts_of_a_ramp_are_not_read(tmp_path: Path) -> None:
+    """fio drops the counts of ramp_time when it is over; an output that is cut off before that has them."""
+    text = (GOLDEN / "fio-3.42-status-ramp.json").read_text()
+    first = text[: text.index('{\n  "fio version"', 1)]
+    for ramp in ("2", "2s", "2000ms", "0.2h"):
+        (tmp_path / "cut.json").write_text(first.replace('"ramp_time" : "2"', f'"ramp_time" : "{ramp}"'))
+        with pytest.raises(FileError, match="job x: it ended, or the output does, during its ramp_time"):
+            read_imported(tmp_path / "cut.json")
+    made = read_imported(replaced(tmp_path, "fio-3.42-status-ramp.json", ('"ramp_time" : "2"', '"ramp_time" : "1"')))
+    assert jobs_of(made)
+
+
+def test_an_output_that_ends_before_its_run_is_remarked(tmp_path: Path) -> None:
+    text = (GOLDEN / "fio-3.33-status-stonewall.json").read_text()
+    end = text.index('{\n  "fio version"', text.index('"timestamp_ms" : 1796015817548'))
+    (tmp_path / "cut.json").write_text(text[:end])
+    made = read_imported(tmp_path / "cut.json")
+    assert len(jobs_of(made)) == 2
+    assert "job a: what it did later: the output ends before fio did" in made.notes[1]
+    assert len(read_imported(GOLDEN / "fio-3.33-status-stonewall.json").notes) == 1

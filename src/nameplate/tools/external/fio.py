@@ -10,7 +10,7 @@ its work in a way that disk_block does not have.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import PurePath
 
@@ -24,6 +24,7 @@ from nameplate.tools.fio_options import (
     WAITING_ENGINES,
     changing_option,
     is_on,
+    time_ms,
 )
 from nameplate.tools.fio_output import FioDirection, FioEntry, FioOutput, last_output
 from nameplate.tools.output import (
@@ -166,16 +167,25 @@ def read(text: str) -> ToolOutput:
     values: list[Imported] = []
     skipped: list[str] = []
     for batch in job_batches(output, (int(version[1]), int(version[2])), skipped):
-        if len(batch) > 1:
-            skipped.append(f"jobs {', '.join(job.name for job in batch)}: they ran at the same time; use --stonewall")
-            continue
-        if not batch[0].entries:
-            continue
-        try:
-            values += _values_of(batch[0])
-        except Unreadable as error:
-            skipped.append(f"job {batch[0].name}: {error}")
+        values += _values_of_batch(batch, skipped)
     return tool_output(output.version.removeprefix("fio-"), values, "jobs", skipped)
+
+
+def _values_of_batch(batch: Sequence[FioJob], skipped: list[str]) -> list[Imported]:
+    """Return the values of a job that ran alone; none, and the reason in ``skipped``, of others."""
+    if len(batch) > 1:
+        skipped.append(f"jobs {', '.join(job.name for job in batch)}: they ran at the same time; use --stonewall")
+        return []
+    job = batch[0]
+    if not job.entries:
+        return []
+    if not all(entry.is_of_end for entry in job.entries):
+        skipped.append(f"job {job.name}: what it did later: the output ends before fio did")
+    try:
+        return _values_of(job)
+    except Unreadable as error:
+        skipped.append(f"job {job.name}: {error}")
+        return []
 
 
 def _values_of(job: FioJob) -> list[Imported]:
@@ -237,6 +247,7 @@ def _check_work(job: FioJob) -> None:
         raise Unreadable(f"failed with error {error}")
     if not job.sides:
         raise Unreadable("transferred no bytes")
+    _check_ramp(job)
     if not job.options:
         raise Unreadable("the output does not have its options")
     if job.unclear:
@@ -249,6 +260,14 @@ def _check_work(job: FioJob) -> None:
             raise Unreadable(f"{name}={job.options[name]:.80}: it used several files, folders or devices")
     if option := changing_option(job.options):
         raise Unreadable(f"{option} changes the work in a way that disk_block does not have")
+
+
+def _check_ramp(job: FioJob) -> None:
+    """Check that a job went on after its ramp_time, whose counts fio then drops. Raises Unreadable if not."""
+    ramp_ms = time_ms(job.options.get("ramp_time", "0"))
+    elapsed_ms = 1000 * max(entry.elapsed for entry in job.entries)
+    if ramp_ms and 0 < elapsed_ms < ramp_ms + job.runtime_ms:
+        raise Unreadable("it ended, or the output does, during its ramp_time")
 
 
 def _bandwidth_of(side: FioDirection) -> float:
