@@ -58,6 +58,10 @@ _NEUTRAL: Mapping[str, Set[str]] = {
     "iodepth_batch_complete": {"1"},
     "iodepth_batch_complete_min": {"1"},
     "io_submit_mode": {"inline"},
+    # A zero is a pattern, and none is a scheduler.
+    "buffer_pattern": set(),
+    "verify_pattern": set(),
+    "ioscheduler": set(),
 }
 
 # Engines that use the same system calls as a library of nameplate.

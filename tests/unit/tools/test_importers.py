@@ -135,7 +135,7 @@ def test_jobs_that_ran_at_the_same_time_are_not_read(tmp_path: Path) -> None:
         ("rw", "read:8k"), ("rw", "randread:8"), ("percentage_random", "50"), ("random_distribution", "zipf:1.2"),
         ("thinktime", "1000"), ("ioengine", "null"), ("ioengine", "net"), ("nrfiles", "8"),
         ("verify", "crc32c"), ("zonemode", "zbd"), ("atomic", "1"), ("an_option_of_tomorrow", "7"),
-        ("iodepth_batch", "8"), ("ioengine", "external:/x.so"),
+        ("buffer_pattern", "0"), ("verify_pattern", "0"), ("ioscheduler", "none"), ("iodepth_batch", "8"), ("ioengine", "external:/x.so"),
         ("bs", "8k"), ("bs", "4kib"), ("rw", "randwrite"), ("buffer_compress_percentage", "50"),
     ],
 )  # fmt: skip
