@@ -135,7 +135,8 @@ def test_jobs_that_ran_at_the_same_time_are_not_read(tmp_path: Path) -> None:
         ("rw", "read:8k"), ("rw", "randread:8"), ("percentage_random", "50"), ("random_distribution", "zipf:1.2"),
         ("thinktime", "1000"), ("ioengine", "null"), ("ioengine", "net"), ("nrfiles", "8"),
         ("verify", "crc32c"), ("zonemode", "zbd"), ("atomic", "1"), ("an_option_of_tomorrow", "7"),
-        ("buffer_pattern", "0"), ("verify_pattern", "0"), ("ioscheduler", "none"), ("iodepth_batch", "8"), ("ioengine", "external:/x.so"),
+        ("buffer_pattern", "0"), ("verify_pattern", "0"), ("ioscheduler", "none"),
+        ("iodepth_batch", "8"), ("ioengine", "external:/x.so"),
         ("bs", "8k"), ("bs", "4kib"), ("rw", "randwrite"), ("buffer_compress_percentage", "50"),
     ],
 )  # fmt: skip
@@ -820,6 +821,7 @@ def test_each_importer_accepts_its_own_outputs_only() -> None:
         ("imb-pingpong-2021.11.txt", "ing PingPong", "ing PingPing", "PingPing: nameplate measures the same only for"),
         ("fio-3.33.json", '"disk_util"', '"disk_util', "the output is cut off"),
         ("fio-3.33.json", '"fio-3.33"', '"fio-2.16"', "fio-2.16 is not read; use fio 3.0 or newer"),
+        ("fio-3.33-terse.txt", "", "", "this is fio's terse output; run fio with --output-format=json"),
         ("fio-3.33-client.json", "", "", "output of fio --client, which adds up machines, is not read"),
         ("iperf3-bidir-3.9.json", "", "", "--bidir: the output has two bandwidths; measure each direction by itself"),
         ("iperf3-bidir-3.12.json", "", "", "--bidir: the output has two bandwidths; measure each direction by itself"),

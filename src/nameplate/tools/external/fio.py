@@ -34,6 +34,7 @@ from nameplate.tools.output import (
     decoded_object,
     json_objects,
     positive,
+    shortened,
     tool_output,
     whole,
 )
@@ -134,11 +135,13 @@ _PRINTS_NUMJOBS = (3, 4)
 
 
 def recognises(text: str) -> bool:
-    """Return whether a text has the line with fio's version of an output in the form of JSON or for people."""
-    return re.search(r'"fio version"\s*:', text) is not None or _NORMAL.search(text) is not None
+    """Return whether a text has a line of an output in one of fio's forms: JSON, normal and terse."""
+    return any(pattern.search(text) for pattern in (_JSON, _NORMAL, _TERSE))
 
 
+_JSON = re.compile(r'"fio version"\s*:')
 _NORMAL = re.compile(r"^\S.*: \(groupid=\d+, jobs=\d+\): err=", re.MULTILINE)
+_TERSE = re.compile(r"^[3-9];fio-\d[^;\s]*;", re.MULTILINE)
 
 
 def read(text: str) -> ToolOutput:
@@ -157,7 +160,8 @@ def read(text: str) -> ToolOutput:
         Unreadable: the output has changed, or nothing in it can be read.
     """
     if '"fio version"' not in text:
-        raise Unreadable("this is fio's normal output; run fio with --output-format=json")
+        form = "normal" if _NORMAL.search(text) else "terse"
+        raise Unreadable(f"this is fio's {form} output; run fio with --output-format=json")
     output = last_output([decoded_object(json, FioOutput) for json in json_objects(text) if '"fio version"' in json])
     version = re.match(r"fio-(\d{1,3})\.(\d{1,3})", output.version)
     if version is None or int(version[1]) < 3:
@@ -174,7 +178,8 @@ def read(text: str) -> ToolOutput:
 def _values_of_batch(batch: Sequence[FioJob], skipped: list[str]) -> list[Imported]:
     """Return the values of a job that ran alone; none, and the reason in ``skipped``, of others."""
     if len(batch) > 1:
-        skipped.append(f"jobs {', '.join(job.name for job in batch)}: they ran at the same time; use --stonewall")
+        names = ", ".join(shortened([job.name for job in batch]))
+        skipped.append(f"jobs {names}: they ran at the same time; use --stonewall")
         return []
     job = batch[0]
     if not job.entries:
