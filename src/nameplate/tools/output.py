@@ -190,6 +190,8 @@ def decoded_object(text: str | msgspec.Raw, type_: type[T]) -> T:
 def json_objects(text: str) -> list[str]:
     """Return the text of every JSON object that begins at the start of a line, in order; other text is ignored.
 
+    If all of the text is an array, they are its objects.
+
     Tools print warnings, their normal output and several objects around the one that is sought. A number that is
     written as ``nan`` or ``inf``, as some versions do, becomes null.
 
@@ -197,6 +199,8 @@ def json_objects(text: str) -> list[str]:
         Unreadable: there is no complete object.
     """
     text = _NOT_A_NUMBER.sub(r"\1null", text)
+    if text.lstrip().startswith("[") and (elements := _elements(text)):
+        return elements
     objects, position, failed = [], 0, 0
     while failed < _MAX_FAILED and (match := _BEGINNING.search(text, position)):
         try:
@@ -204,9 +208,24 @@ def json_objects(text: str) -> list[str]:
         except (ValueError, RecursionError):
             failed, position = failed + 1, match.end()
             continue
-        # Escapes of control characters would become such characters when they are decoded.
-        objects.append(clean_json(text[match.end() - 1 : end].encode()).decode())
+        objects.append(_cleaned(text[match.end() - 1 : end]))
         position = end
+    if not objects and failed == _MAX_FAILED:
+        raise Unreadable(f"{failed} lines begin with {{, but no JSON object: remove the text before the output")
     if not objects:
         raise Unreadable("no complete JSON object: the output is cut off, or not in the form of JSON")
     return objects
+
+
+def _elements(text: str) -> list[str]:
+    """Return the objects of the array that a text consists of, none if it is not an array."""
+    try:
+        elements = msgspec.json.decode(text, type=list[msgspec.Raw])
+    except (msgspec.DecodeError, RecursionError):
+        return []
+    return [_cleaned(bytes(element).decode()) for element in elements if bytes(element).startswith(b"{")]
+
+
+def _cleaned(text: str) -> str:
+    # Escapes of control characters would become such characters when they are decoded.
+    return clean_json(text.encode()).decode()

@@ -215,3 +215,33 @@ def test_an_output_that_ends_before_its_run_is_remarked(tmp_path: Path) -> None:
     assert len(jobs_of(made)) == 2
     assert "job a: what it did later: the output ends before fio did" in made.notes[1]
     assert len(read_imported(GOLDEN / "fio-3.33-status-stonewall.json").notes) == 1
+
+
+def test_a_message_has_the_first_of_many_names(tmp_path: Path) -> None:
+    document = json.loads((GOLDEN / "fio-3.33.json").read_text())
+    job = document["jobs"][0]
+    document["jobs"] = [{**job, "jobname": f"job{number}", "job options": {"rw": "read"}} for number in range(300)]
+    (tmp_path / "m.json").write_text(json.dumps(document))
+    with pytest.raises(FileError, match="jobs job0, job1, job2, and 297 more: they ran at the same time"):
+        read_imported(tmp_path / "m.json")
+
+
+def test_the_objects_of_an_array_are_read(tmp_path: Path) -> None:
+    """jq -s makes an array of the objects of a file."""
+    one = json.loads((GOLDEN / "fio-3.33.json").read_text())
+    for indent in (None, 2):
+        (tmp_path / "a.json").write_text(json.dumps([one], indent=indent) + "\n")
+        assert len(read_imported(tmp_path / "a.json").results) == 3
+    later = {**one, "timestamp_ms": one["timestamp_ms"] + 60_000}
+    (tmp_path / "a.json").write_text(json.dumps([one, later]))
+    with pytest.raises(FileError, match="the file has outputs of several runs"):
+        read_imported(tmp_path / "a.json")
+
+
+def test_lines_that_are_no_json_are_named(tmp_path: Path) -> None:
+    text = (GOLDEN / "fio-3.33.json").read_text()
+    (tmp_path / "t.json").write_text("{ debug\n" * 100 + text)
+    with pytest.raises(FileError, match=r"100 lines begin with \{, but no JSON object: remove the text before"):
+        read_imported(tmp_path / "t.json")
+    (tmp_path / "t.json").write_text("{ debug\n" * 99 + text)
+    assert read_imported(tmp_path / "t.json").results
