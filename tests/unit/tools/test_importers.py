@@ -155,13 +155,16 @@ def test_options_that_change_the_work_are_rejected(tmp_path: Path, name: str, va
         ({"bs": "4k,64k,8k"}, {"block": 4096}),
         ({"bs": "4ki"}, {"block": 4096}),
         ({"bs": "0x1000"}, {"block": 4096}),
+        ({"numjobs": "0x1"}, {"threads": 1}),
+        ({"iodepth": "0x4"}, {"depth": 1}),
+        ({"ioengine": "libaio", "iodepth": "0x20"}, {"depth": 32}),
         ({"kb_base": "1000", "bs": "4kib"}, {"block": 4096}),
         ({"fsync": "1"}, {"sync": None}),
         ({"thinktime": "0", "verify": "0", "percentage_random": "100"}, {"op": "read"}),
     ],
 )
 def test_options_of_fio_become_parameters(tmp_path: Path, options: dict[str, str], expected: dict[str, Value]) -> None:
-    levels = {options["iodepth"]: 100.0} if "libaio" in options.values() else {"1": 100.0}
+    levels = {"32": 100.0} if "libaio" in options.values() else {"1": 100.0}
     made = read_imported(edited(tmp_path, "o.json", options=options, iodepth_level=levels))
     params = made.results[0].summary.params
     assert {name: params.get(name) for name in expected} == expected

@@ -307,7 +307,7 @@ def _percent_of_reads(options: Mapping[str, str]) -> int:
     percent = 50
     for name, text in options.items():
         if name in ("rwmixread", "rwmixwrite"):
-            given = whole(text, name)
+            given = _number(text, name)
             if given > 100:
                 raise Unreadable(f"{name}={given}: not a percentage")
             percent = given if name == "rwmixread" else 100 - given
@@ -325,7 +325,7 @@ def _threads(job: FioJob) -> int | None:
         raise Unreadable("group_reporting added up other jobs: its name and its options are of two jobs")
     if "numjobs" not in job.options and count == 1 and (not total_ms or job.version < _PRINTS_NUMJOBS):
         return 1 if 0 < total_ms <= longest_ms + _ROUNDING_MS else None
-    threads = whole(job.options["numjobs"], "numjobs") if "numjobs" in job.options else count
+    threads = _number(job.options["numjobs"], "numjobs") if "numjobs" in job.options else count
     # A single entry is that of all processes, also where group_reporting of a global section is not printed.
     if count not in (1, threads):
         raise Unreadable(f"the output has {count} of its {threads} processes")
@@ -371,8 +371,7 @@ def _bytes(text: str, base: int) -> int:
     match = re.fullmatch(r"(\d+|0x[0-9a-f]+)(?:([kmgtp])(i?b?)|b)?", text.lower())
     if match is None:
         raise Unreadable(f"bs={text:.40}: not a size")
-    number = int(match[1], 16) if match[1].startswith("0x") else whole(match[1], "bs")
-    size = number
+    size = _number(match[1], "bs")
     for _ in range(_PREFIXES.index(match[2]) + 1 if match[2] else 0):
         size *= 2024 - base if match[3] == "ib" else base
     if not 0 < size <= _MAX_BLOCK:
@@ -380,12 +379,18 @@ def _bytes(text: str, base: int) -> int:
     return size
 
 
+def _number(text: str, name: str) -> int:
+    """Return a whole number of an option, which may be hexadecimal. Raises Unreadable if it is not one."""
+    is_hexadecimal = re.fullmatch(r"0[xX][0-9a-fA-F]{1,15}", text) is not None
+    return int(text, 16) if is_hexadecimal else whole(text, name)
+
+
 def _library_and_depth(job: FioJob, threads: int | None) -> dict[str, Value]:
     options = job.options
     engine = options.get("ioengine", "psync")
     if engine not in LIBRARIES and engine not in OTHER_ENGINES:
         raise Unreadable(f"ioengine={engine}: not an engine that moves the blocks of a file or a device")
-    depth = whole(options.get("iodepth", "1"), "iodepth")
+    depth = _number(options.get("iodepth", "1"), "iodepth")
     # fio on Windows has another default, and names its files so.
     if "ioengine" not in options and re.match(r"[A-Za-z]\\?:|\\\\", options.get("filename", "")):
         return {"depth": depth}
