@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
+from pyarrow import parquet
 
 from nameplate.command_line import run
 from nameplate.commands._reading import read_report
 from nameplate.errors import FileError
 from nameplate.expectations.site_file import make_site, read_site, site_text
-from nameplate.records import atomic_write
+from nameplate.records import atomic_write, replaceable
 from nameplate.records.atomic_write import write_whole
 from nameplate.records.replaceable import mark_work_folder, why_kept
 from nameplate.report.charts.pictures import write_picture
@@ -59,7 +59,7 @@ def test_a_command_does_not_overwrite_the_run_that_it_reads(
 def test_no_other_run_file_is_overwritten(recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     other = recorded_file("series.jsonl", tmp_path)
     before = other.read_bytes()
-    message = "is a run file, which is not overwritten"
+    message = "is a run file, or contains one, and is not overwritten"
     assert message in refused(capsys, "report", recorded, "-o", other)
     assert message in refused(capsys, "show", recorded, "--format", "markdown", "-o", other)
     assert message in refused(capsys, "run", "null", "--report", other)
@@ -102,23 +102,93 @@ def test_what_nameplate_wrote_is_written_again(recorded: Path, tmp_path: Path) -
     commands = every_output(recorded, tmp_path)
     for command in commands * 2:
         assert run([*map(str, command)]) in (0, 1)
-    inputs = set(tmp_path.glob("*.jsonl"))
-    for path in set(tmp_path.rglob("*")) - inputs:
-        assert path.is_dir() or why_kept(path, force=False) == ""
-        assert path.is_dir() or path.stat().st_nlink == 1
+    assert all(path.is_dir() or path.stat().st_nlink == 1 for path in tmp_path.rglob("*"))
 
 
-def test_exports_are_known_by_their_content(recorded: Path, tmp_path: Path) -> None:
+def exported(recorded: Path) -> dict[str, bytes]:
+    """Return the content of each export that has no checksum, by the name of its format and file."""
     report = read_report(recorded)
-    empty = replace(report, results=[])
+    files = {}
     for name in {*export_names()} - {"gnuplot", "study", "xml"}:
-        for each in (report, empty):
-            made = find_export(name)(each)
-            contents = [*made.values()] if isinstance(made, dict) else [made]
-            for number, content in enumerate(contents):
-                path = tmp_path / f"{name}-{number}"
-                path.write_bytes(content if isinstance(content, bytes) else str(content).encode())
-                assert why_kept(path, force=False) == "", path
+        made = find_export(name)(report)
+        for file, content in (made if isinstance(made, dict) else {"": made}).items():
+            files[f"{name}{file}"] = content if isinstance(content, bytes) else content.encode()
+    return files
+
+
+def test_an_export_is_replaced_only_by_the_same_content(recorded: Path, tmp_path: Path) -> None:
+    for name, content in exported(recorded).items():
+        path = tmp_path / name
+        path.write_bytes(content)
+        assert why_kept(path, force=False, content=content) == ""
+        assert why_kept(path, force=True) == ""
+        assert "no checksum in it shows" in why_kept(path, force=False)
+        path.write_bytes(content + b"# My notes of three weeks\n")
+        assert "no checksum in it shows" in why_kept(path, force=False, content=content)
+
+
+def test_an_edited_export_is_kept(recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("csv", "json", "markdown", "openmetrics", "otlp", "bmf"):
+        path = tmp_path / name
+        command = ["show", str(recorded), "-f", name, "-o", str(path)]
+        assert [run(command), run(command)] == [0, 0]
+        edited = path.read_bytes().replace(b"1", b"2")
+        path.write_bytes(edited)
+        capsys.readouterr()
+        assert "no checksum in it shows" in refused(capsys, *command)
+        assert path.read_bytes() == edited
+
+
+def test_an_edited_file_of_a_folder_is_kept(recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "parquet"
+    command = ["show", str(recorded), "-f", "parquet", "-o", str(folder)]
+    assert [run(command), run(command)] == [0, 0]
+    table = parquet.read_table(folder / "results.parquet")
+    parquet.write_table(table.slice(1), folder / "results.parquet")
+    capsys.readouterr()
+    assert "no checksum in it shows" in refused(capsys, *command)
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda page: page + b"<p>My notes</p>\n",
+        lambda page: page.replace(b"<body>", b"<body><h1>My notes: replaced DIMM 3</h1>"),
+        lambda page: page.rstrip(b"\n") + b" <p>My notes behind the checksum</p>\n",
+        lambda page: page.replace(b"<!-- written by nameplate", b"<p>My notes</p> <!-- written by nameplate"),
+        lambda page: page.replace(b"\n", b"\r\n"),
+        lambda page: page[: page.rindex(b"<!-- written by")],
+    ],
+)
+def test_an_edited_report_is_kept(
+    recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], edit: Callable[[bytes], bytes]
+) -> None:
+    page = tmp_path / "page.html"
+    assert run(["report", str(recorded), "-o", str(page)]) == 0
+    edited = edit(page.read_bytes())
+    page.write_bytes(edited)
+    capsys.readouterr()
+    assert "no checksum in it shows" in refused(capsys, "report", recorded, "-o", page)
+    assert "no checksum in it shows" in refused(capsys, "run", "null", "--report", page)
+    assert page.read_bytes() == edited
+    assert run(["report", str(recorded), "-o", str(page), "--force"]) == 0
+
+
+def test_a_run_file_in_or_behind_another_file_is_never_replaced(
+    recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(replaceable, "_MAX_BYTES", 9_999)
+    page = tmp_path / "page.html"
+    assert run(["report", str(recorded), "-o", str(page)]) == 0
+    content = recorded.read_bytes()
+    escaped = content.replace(b'"type":"', b'"\\u0074ype":"').replace(b'"sample"', b'"\\u0073ample"')
+    encodings = ("utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32")
+    for before in (b"", page.read_bytes(), *exported(recorded).values(), b"notes\n"):
+        for behind in (content, escaped, *(content.decode().encode(encoding) for encoding in encodings)):
+            other = tmp_path / "other"
+            other.write_bytes(before + behind)
+            for force in ([], ["--force"]):
+                assert "is a run file, or contains one" in refused(capsys, "report", recorded, "-o", other, *force)
 
 
 @pytest.mark.parametrize("suffix", [".svg", ".pdf", ".png"])
@@ -126,11 +196,12 @@ def test_pictures_are_known_by_their_mark(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"picture{suffix}"
     write_picture({"data": {"values": []}, "mark": "point", "width": 10}, path)
     write_picture({"data": {"values": []}, "mark": "point", "width": 20}, path)
-    unmarked = path.read_bytes().replace(b"nameplate", b"somebody_")
-    path.write_bytes(unmarked)
-    with pytest.raises(FileError, match="cannot write it again"):
-        write_picture({"data": {"values": []}, "mark": "point", "width": 10}, path)
-    assert path.read_bytes() == unmarked
+    written = path.read_bytes()
+    for edited in (written.replace(b"nameplate", b"somebody_"), written[:99] + b"!" + written[100:], written + b"\n"):
+        path.write_bytes(edited)
+        with pytest.raises(FileError, match="no checksum in it shows"):
+            write_picture({"data": {"values": []}, "mark": "point", "width": 10}, path)
+        assert path.read_bytes() == edited
 
 
 @pytest.mark.parametrize(
@@ -146,7 +217,7 @@ def test_pictures_are_known_by_their_mark(tmp_path: Path, suffix: str) -> None:
         ("versus.json", b'{\n  "schema": 1,\n  "machine": {\n  },\n  "rows": []\n}\n'),
         ("notes.md", b"mine\n# written by nameplate, checksum 00000000\n"),
         ("notes.txt", b"\n"),
-        ("run.jsonl.gz", gzip.compress(b'{"type":"run"}\n')),
+        ("run.jsonl.gz", gzip.compress(b'{"type":"run"}\n', mtime=0)),
         ("picture.png", b"\x89PNG\r\n\x1a\nmine"),
         ("table.parquet", b"PAR1minePAR1"),
     ],
@@ -156,12 +227,15 @@ def test_other_files_are_replaced_only_with_force(
 ) -> None:
     path = tmp_path / name
     path.write_bytes(content)
-    message = f"-o {path} exists, and nameplate cannot write it again: name another file, or replace it with --force"
+    message = (
+        f"-o {path} exists, and no checksum in it shows that nameplate wrote all of it (an edited file, an export, or "
+        "a report of an earlier version): name another file, or replace it with --force"
+    )
     for command in (["report", recorded], ["show", recorded, "-f", "csv"], ["nodes", recorded], ["versus", "null"],
                     ["history", tmp_path, "bandwidth"], ["check", "--learn", recorded]):  # fmt: skip
         assert message in refused(capsys, *command, "-o", path)
     assert f"--report {path} exists" in refused(capsys, "run", "null", "--report", path)
-    with pytest.raises(FileError, match="cannot write it again"):
+    with pytest.raises(FileError, match="no checksum in it shows"):
         write_whole(b"new", path)
     assert path.read_bytes() == content
     assert run(["show", str(recorded), "-f", "csv", "-o", str(path), "--force"]) == 0
@@ -179,10 +253,10 @@ def test_no_file_of_a_folder_is_written_if_one_may_not_be_replaced(
               target["study"] / "tables.csv"]  # fmt: skip
     for path in theirs:
         path.write_text("mine")
-    assert "cannot write it again" in refused(capsys, "report", recorded, "--charts", target["--charts"].parent)
-    assert "cannot write it again" in refused(capsys, "show", recorded, "-f", "gnuplot", "-o", target["gnuplot"])
-    assert "cannot write it again" in refused(capsys, "show", study, "-f", "study", "-o", target["study"])
-    assert "cannot write it again" in refused(capsys, "run", "t2micro-posix", "--study", target["study"])
+    assert "no checksum in it shows" in refused(capsys, "report", recorded, "--charts", target["--charts"].parent)
+    assert "no checksum in it shows" in refused(capsys, "show", recorded, "-f", "gnuplot", "-o", target["gnuplot"])
+    assert "no checksum in it shows" in refused(capsys, "show", study, "-f", "study", "-o", target["study"])
+    assert "no checksum in it shows" in refused(capsys, "run", "t2micro-posix", "--study", target["study"])
     assert [path for folder in target.values() for path in folder.iterdir()] == theirs
     assert all(path.read_text() == "mine" for path in theirs)
 
@@ -193,7 +267,7 @@ def test_an_edited_gnuplot_script_is_kept(recorded: Path, tmp_path: Path, capsys
     script = next((tmp_path / "plots").glob("*latency*.gp"))
     edited = script.read_text().replace("set output", "set logscale y\nset output")
     script.write_text(edited)
-    assert "cannot write it again" in refused(capsys, "show", recorded, "-f", "gnuplot", "-o", tmp_path / "plots")
+    assert "no checksum in it shows" in refused(capsys, "show", recorded, "-f", "gnuplot", "-o", tmp_path / "plots")
     assert script.read_text() == edited
 
 
@@ -244,8 +318,8 @@ def test_a_run_file_that_other_programs_changed_is_never_replaced(
         ["run", "null", "--report"],
     ]  # fmt: skip
     for command in commands:
-        assert "is a run file, which is not overwritten" in refused(capsys, *command, other)
-        assert "is a run file, which is not overwritten" in refused(capsys, *command, other, "--force")
+        assert "is a run file, or contains one, and is not overwritten" in refused(capsys, *command, other)
+        assert "is a run file, or contains one, and is not overwritten" in refused(capsys, *command, other, "--force")
     with pytest.raises(FileError, match="is a run file"):
         write_whole(b"new", other, force=True)
     assert other.read_bytes() == content
@@ -258,7 +332,7 @@ def test_a_file_that_appears_while_another_is_written_is_kept(tmp_path: Path, mo
         path.write_text("mine")
 
     monkeypatch.setattr(os, "fsync", appear)
-    with pytest.raises(FileError, match="nameplate cannot write it again"):
+    with pytest.raises(FileError, match="no checksum in it shows"):
         write_whole(b"new", path)
     assert [each.read_text() for each in tmp_path.iterdir()] == ["mine"]
 
@@ -280,7 +354,7 @@ def test_a_file_that_appears_after_the_check_is_kept(
         return result
 
     monkeypatch.setattr(atomic_write, "_checked", checked)
-    with pytest.raises(FileError, match="nameplate cannot write it again"):
+    with pytest.raises(FileError, match="no checksum in it shows"):
         write_whole(b"new", path)
     assert [each.read_text() for each in tmp_path.iterdir()] == ["mine"]
 

@@ -56,7 +56,7 @@ def test_a_site_file_is_replaced_only_with_force(site: Path) -> None:
     for output in ([], ["-o", "site.toml"]):
         answer = check(site.parent, "--learn", "runs", *output)
         assert answer.returncode == 2
-        assert "site.toml exists, and nameplate cannot write it again" in answer.stderr
+        assert "site.toml exists, and no checksum in it shows that nameplate wrote all of it" in answer.stderr
     assert site.read_text().startswith("# reviewed")
     assert check(site.parent, "--learn", "runs", "--force").returncode == 0
     assert site.read_text() == before

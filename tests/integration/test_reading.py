@@ -158,7 +158,7 @@ def test_openmetrics_is_written_by_rename(measured: Path, tmp_path: Path) -> Non
     target = tmp_path / "nameplate.prom"
     target.write_text("# TYPE nameplate_old_seconds gauge\n")
     with target.open() as reader:
-        assert run(["show", str(measured), "--format", "openmetrics", "-o", str(target)]) == 0
+        assert run(["show", str(measured), "--format", "openmetrics", "--force", "-o", str(target)]) == 0
         assert reader.read() == "# TYPE nameplate_old_seconds gauge\n"
     assert target.read_text().endswith("# EOF\n")
     assert [path.name for path in tmp_path.iterdir()] == ["nameplate.prom"]

@@ -26,7 +26,7 @@ def check_study(plan: str, folder: Path, force: bool) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FileError(f"--study {folder}: cannot create the folder: {error.strerror}") from None
-    check_replaceable([folder / name for name in (_TABLES, _REPORT)], force)
+    check_replaceable(dict.fromkeys([folder / _TABLES, folder / _REPORT]), force)
 
 
 def write_study(report: Report, folder: Path, force: bool) -> str:
@@ -41,12 +41,11 @@ def write_study(report: Report, folder: Path, force: bool) -> str:
     from nameplate.report.html.document import write_html  # noqa: PLC0415 (charts take a second to import)
 
     (named,) = without_names([report])
-    files = export(named)
+    files = {folder / name: text.encode() for name, text in export(named).items()}
     charts = {chart.name: chart for chart in study_charts(named)}
-    paths = [folder / name for name in (*files, _REPORT)]
-    check_replaceable([*paths, *picture_files(charts, folder)], force)
-    for name, text in files.items():
-        write_whole(text.encode(), folder / name, force)
+    check_replaceable({**files, **dict.fromkeys([folder / _REPORT, *picture_files(charts, folder)])}, force)
+    for path, content in files.items():
+        write_whole(content, path, force)
     write_pictures(charts, folder, SLIDE, force)
     write_html([report], folder / _REPORT, force=force)
     return f"{folder}: tables.csv, {len(charts)} charts as SVG, PDF, PNG and for gnuplot, report.html"

@@ -40,7 +40,7 @@ def command(
     output
         Draw the selected metrics over time into this file (.svg, .pdf or .png).
     force
-        Replace a file that nameplate did not write, or cannot write again. Run files are never replaced.
+        Replace a file also if no checksum shows that nameplate wrote all of it. Run files are never replaced.
     json
         Print the runs, the changes and the values of the selected metrics as JSON.
     """

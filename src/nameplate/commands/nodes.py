@@ -58,7 +58,7 @@ def command(
     mpi
         The MPI launcher for --recheck, of a job that includes these nodes: "mpirun -n 8 …", "srun -N 8".
     force
-        Replace a file that nameplate did not write, or cannot write again. Run files are never replaced.
+        Replace a file also if no checksum shows that nameplate wrote all of it. Run files are never replaced.
     json
         Print every value of every node as JSON.
     """

@@ -44,7 +44,7 @@ def command(
         Write each chart as SVG, PDF and PNG, in a size for a paper and for a slide, into subdirectories of this
         directory. Without -o, the report itself is not written.
     force
-        Replace a file that nameplate did not write, or cannot write again. Run files are never replaced.
+        Replace a file also if no checksum shows that nameplate wrote all of it. Run files are never replaced.
     json
         Print the names of what was written as JSON.
     """

@@ -180,7 +180,8 @@ def command(  # noqa: PLR0913 (the options of the command line)
         A folder for the results of a plan that reproduces a study: its tables with the published values as CSV, its
         charts, and a report.
     force
-        Let --report and --study replace files that nameplate did not write. Run files are never replaced.
+        Let --report and --study replace files also if no checksum shows that nameplate wrote all of them. Run files are
+        never replaced.
     all
         Show the tables of all values below the first screen.
     json

@@ -56,7 +56,7 @@ def command(  # noqa: PLR0913 (the options of the command line)
     identify
         Keep the host name in formats other than the table.
     force
-        Replace a file that nameplate did not write, or cannot write again. Run files are never replaced.
+        Replace a file also if no checksum shows that nameplate wrote all of it. Run files are never replaced.
     """
     if json:
         if format not in ("table", "json"):
@@ -78,7 +78,7 @@ def command(  # noqa: PLR0913 (the options of the command line)
         sys.stdout.write(made)
     else:
         target = output / file_name(format, shown, run) if output.is_dir() else output
-        check_output("-o", target, inputs=[run, expect], force=force)
+        check_output("-o", target, inputs=[run, expect], force=force, content=made.encode())
         write_whole(made.encode(), target, force)
         print(f"wrote {target}")
     return 0
@@ -93,7 +93,10 @@ def _write_several(
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FileError(f"cannot write to {directory}: {error.strerror}") from None
-    check_replaceable((directory / name for name in files), force)
-    for name, content in files.items():
-        write_whole(content.encode() if isinstance(content, str) else content, directory / name, force)
+    contents = {
+        directory / name: content.encode() if isinstance(content, str) else content for name, content in files.items()
+    }
+    check_replaceable(contents, force)
+    for path, content in contents.items():
+        write_whole(content, path, force)
     print(f"wrote {len(files)} files to {directory}")

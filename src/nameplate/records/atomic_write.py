@@ -20,10 +20,10 @@ _ATTEMPTS = 100
 def write_whole(content: bytes, path: Path, force: bool = False) -> None:
     """Write a file completely or not at all: readers see the old or the new content, never a part.
 
-    A file that exists is replaced if ``replaceable`` says that nameplate can write it again, or with ``force``; then
-    its permissions are kept. A symbolic link is followed. The directory must exist. The content is written to a
-    temporary file in it, synced to disk and renamed. Several writers, also on other hosts, use different temporary
-    files, and the last one wins. A file that another program puts there meanwhile is not replaced, either.
+    A file that exists is replaced if ``replaceable`` allows it, or with ``force``; then its permissions are kept. A
+    symbolic link is followed. The directory must exist. The content is written to a temporary file in it, synced to
+    disk and renamed. Several writers, also on other hosts, use different temporary files, and the last one wins. A file
+    that another program puts there meanwhile is not replaced, either.
 
     Raises:
         FileError: the file cannot be written, may not be replaced, is not a regular file, or is a link that another
@@ -37,7 +37,7 @@ def write_whole(content: bytes, path: Path, force: bool = False) -> None:
     try:
         with _temporary_file(content, target) as temporary:
             for _ in range(_ATTEMPTS):
-                if _put(temporary, target, path, force):
+                if _put(temporary, target, path, content, force):
                     return
     except OSError as error:
         raise FileError(f"cannot write {path}: {error.strerror}") from None
@@ -72,12 +72,12 @@ def _temporary_file(content: bytes, target: Path, mode: int = 0o666) -> Iterator
             temporary.unlink()
 
 
-def _put(temporary: Path, target: Path, path: Path, force: bool) -> bool:
+def _put(temporary: Path, target: Path, path: Path, content: bytes, force: bool) -> bool:
     """Give the temporary file its name, and return False if another process has just used that name.
 
     Raises FileError if the file ``path``, which is ``target`` without links, may not be replaced.
     """
-    before = _checked(target, path, force)
+    before = _checked(target, path, content, force)
     if before is None:
         return _put_new(temporary, target)
     temporary.chmod(stat.S_IMODE(before.st_mode))
@@ -87,14 +87,14 @@ def _put(temporary: Path, target: Path, path: Path, force: bool) -> bool:
     return True
 
 
-def _checked(target: Path, path: Path, force: bool) -> os.stat_result | None:
+def _checked(target: Path, path: Path, content: bytes, force: bool) -> os.stat_result | None:
     """Return the status of an existing file that may be replaced, None if there is no file."""
     if not os.path.lexists(target):
         return None
     try:
         with open_input(target) as file:
             status = os.fstat(file.fileno())
-            problem = why_content_kept(file, force)
+            problem = why_content_kept(file, force, content)
     except FileError as error:
         if not force:
             raise FileError(f"cannot write {path}: {error}; replace it with --force") from None

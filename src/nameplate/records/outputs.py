@@ -16,13 +16,15 @@ def check_output(
     inputs: Iterable[Path | None] = (),
     others: Iterable[Path | None] = (),
     force: bool = False,
+    content: bytes | None = None,
 ) -> None:
     """Check that an output file can be written and replaces neither an input nor another output of the command.
 
     ``option`` is the command-line option that names the file, such as ``-o``, for the message. ``path`` is the file;
     None means no output, and is always accepted. ``inputs`` are the files that the command reads, and ``others`` its
-    other outputs, of which None is ignored. Links are followed. A file that exists is accepted if nameplate can write
-    it again, or with ``force`` if it is no run file. Nothing is written or created.
+    other outputs, of which None is ignored. Links are followed. A file that exists is accepted if a checksum
+    shows that nameplate wrote all of it, if it has the new ``content`` already, or with ``force`` if it is no run file.
+    Nothing is written or created.
 
     Raises:
         FileError: ``path`` is one of the other files, a file that may not be replaced, a directory or a special file,
@@ -32,7 +34,7 @@ def check_output(
         return
     try:
         same = next((other for other in _named(inputs, others) if _is_same(path, other)), None)
-        problem = f"would overwrite {same}: name another file" if same else _problem_of(path, force)
+        problem = f"would overwrite {same}: name another file" if same else _problem_of(path, force, content)
     except RuntimeError:
         problem = "cannot be written: its symbolic links form a loop"
     except OSError as error:
@@ -46,7 +48,7 @@ def _named(*groups: Iterable[Path | None]) -> Iterator[Path]:
         yield from (each for each in group if each is not None)
 
 
-def _problem_of(path: Path, force: bool) -> str:
+def _problem_of(path: Path, force: bool, content: bytes | None) -> str:
     """Return why the file cannot be written; empty if it can."""
     folder = path.resolve().parent
     problems = {
@@ -55,7 +57,7 @@ def _problem_of(path: Path, force: bool) -> str:
         f"cannot be written: there is no directory {folder}": not folder.is_dir(),
         f"cannot be written: no permission to create files in {folder}": not os.access(folder, os.W_OK),
     }
-    return next((words for words, is_so in problems.items() if is_so), "") or why_kept(path, force)
+    return next((words for words, is_so in problems.items() if is_so), "") or why_kept(path, force, content)
 
 
 def _is_same(path: Path, other: Path) -> bool:

@@ -62,7 +62,8 @@ def write_charts(reports: Sequence[Report], directory: Path, force: bool = False
     if not charts:
         raise UsageError("--charts: the report on these runs has no chart; nameplate show prints their tables")
     forms = (PAPER, SLIDE)
-    check_replaceable((path for form in forms for path in picture_files(charts, directory / form.name)), force)
+    files = [path for form in forms for path in picture_files(charts, directory / form.name)]
+    check_replaceable(dict.fromkeys(files), force)
     for form in forms:
         write_pictures(charts, directory / form.name, form, force)
     return len(charts)
@@ -112,7 +113,7 @@ def _write(definition: Mapping[str, Any], paths: Sequence[Path], scale: float, f
 
 
 def _picture(svg: str, suffix: str, scale: float) -> bytes:
-    """Return a drawing in the format of a suffix, marked as a picture that nameplate can write again."""
+    """Return a drawing in the format of a suffix, with its checksum."""
     if suffix == ".svg":
         return marked(svg.encode(), b"<!-- ", b" -->")
     if suffix == ".pdf":

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
 
 from nameplate.errors import UsageError
-from nameplate.records.replaceable import PARQUET_KEY, PARQUET_VALUE
 from nameplate.records.result import Report, Result
 
 # The columns by which a row of either file is known, and then those of each file, with their types in Arrow.
@@ -43,7 +42,7 @@ def _file(rows: list[dict[str, object]], own: Mapping[str, str]) -> bytes:
     from pyarrow import parquet  # noqa: PLC0415 (as above)
 
     texts = arrow.map_(arrow.string(), arrow.string())
-    schema = arrow.schema([*_KEYS.items(), ("params", texts), *own.items()], metadata={PARQUET_KEY: PARQUET_VALUE})
+    schema = arrow.schema([*_KEYS.items(), ("params", texts), *own.items()])
     content = io.BytesIO()
     parquet.write_table(arrow.Table.from_pylist(rows, schema), content, compression="zstd")
     return content.getvalue()

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from nameplate.records.atomic_write import write_whole
+from nameplate.records.replaceable import marked
 from nameplate.records.result import Report
 from nameplate.report.aliases import hider_of, without_names
 from nameplate.report.html.cards import WholeCharts
@@ -51,7 +52,7 @@ def write_html(
     limit = QUICK_LIMIT if all(report.run.plan.name == "quick" for report in reports) else SIZE_LIMIT
     charts: dict[str, WholeCharts] = {}
     for detail in _different_details(reports):
-        page = render(named, detail, judged, charts).encode()
+        page = marked(render(named, detail, judged, charts).encode(), b"<!-- ", b" -->")
         if len(page) <= limit:
             break
     write_whole(page, path, force)
