@@ -18,7 +18,7 @@ from nameplate.history.update import run_files, updated
 from nameplate.records.run_record import SCHEMA
 from nameplate.report.metric_names import MetricNames
 from nameplate.report.terminal.console import make_console
-from nameplate.report.terminal.history import print_not_read, print_overview, print_series
+from nameplate.report.terminal.history import print_copies, print_not_read, print_overview, print_series
 
 
 class Look:
@@ -79,7 +79,8 @@ class Look:
         """Print to standard output a JSON object with the runs, changes, series and files that could not be read.
 
         Its keys are ``schema``, ``runs`` (all runs of the machine), ``changes`` (of the selected metrics), ``series``
-        (the selected metrics; empty without words) and ``not_read`` (path and reason).
+        (the selected metrics; empty without words), ``copies`` (path and the path of the same run) and ``not_read``
+        (path and reason).
         """
         not_read = [{"path": entry.path, "reason": entry.reason} for entry in self._index.entries if entry.reason]
         document: dict[str, Any] = {
@@ -87,6 +88,7 @@ class Look:
             "runs": run_rows(self._index, self._runs, self._machine),
             "changes": self._changes,
             "series": self._series,
+            "copies": [{"path": entry.path, "of": entry.copy_of} for entry in self._index.entries if entry.copy_of],
             "not_read": not_read,
         }
         sys.stdout.write(escape_in_json(msgspec.json.format(msgspec.json.encode(document), indent=2).decode()) + "\n")
@@ -98,7 +100,7 @@ class Look:
         values of the runs follow, and then the files that could not be read. Without words there is no metric.
         """
         print_series(self._series, self._changes, self._names, console)
-        print_not_read(self._index.entries, console)
+        self._print_left_out(console)
 
     def print_overview(self, console: Console, last: int) -> None:
         """Print the changes, the ``last`` runs (1 or more), and the files that could not be read to ``console``.
@@ -108,6 +110,10 @@ class Look:
         entries = [self._index.entries[place] for place in self._runs]
         rows = run_rows(self._index, self._runs[-last:], self._machine)
         print_overview(entries, rows, self._changes, self._names, console)
+        self._print_left_out(console)
+
+    def _print_left_out(self, console: Console) -> None:
+        print_copies(self._index.entries, console)
         print_not_read(self._index.entries, console)
 
 

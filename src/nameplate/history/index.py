@@ -36,22 +36,26 @@ Rows = NDArray[np.void]
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
-    """A file in the folder, which is a run unless ``reason`` says why it cannot be read as one.
+    """A file in the folder, which is a run unless ``reason`` or ``copy_of`` says why it does not count as one.
 
     ``path`` is relative to the folder. ``modified_ns`` is the time of its last change in nanoseconds since 1970, or -1
     if the file must be read again the next time. ``started`` is in ISO 8601. ``machine`` is the host, or the Slurm host
     list of a job's nodes, and ``plan`` the name of the plan. ``unfinished`` says that the run was interrupted, or is
-    still running. ``reason`` is "" for a run; otherwise ``started``, ``machine`` and ``plan`` are "".
+    still running. ``reason`` says why the file cannot be read, and ``copy_of`` is the path of an entry with the same
+    run, known by its machine, start and ``seed``. Both are "" for a run; otherwise ``started``, ``machine`` and
+    ``plan`` are "".
     """
 
     path: str
     size_bytes: int
     modified_ns: int
     started: str = ""
+    seed: int | None = None
     machine: str = ""
     plan: str = ""
     unfinished: bool = False
     reason: str = ""
+    copy_of: str = ""
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True):

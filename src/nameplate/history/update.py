@@ -115,12 +115,15 @@ def updated(index: Index, folder: Path, found: Sequence[FoundFile], on_files: On
 
     ``index`` is the previous index of ``folder``, and ``found`` is from ``run_files``. A file has changed if its size
     or its modification time has. Files that are no longer there are left out. If nothing changed, ``index`` itself is
-    returned. A file that cannot be read as a run has an entry with the reason. Many files are read by several
+    returned. A file that cannot be read as a run has an entry with the reason, and a copy of a run
+    one with the path of that run, and no values. Many files are read by several
     processes. ``on_files`` is called after each batch with the number of files read so far and the number of files to
     read; it is not called if there is none to read. ``index`` is not changed, and the result is not saved.
     """
     there = {(each.path, each.size_bytes, each.modified_ns) for each in found}
-    is_kept = np.array([_key(entry) in there for entry in index.entries], dtype=bool)
+    unchanged = {"", *(entry.path for entry in index.entries if _key(entry) in there)}
+    # A copy whose run has gone counts as a run: it is read again.
+    is_kept = np.array([_key(entry) in there and entry.copy_of in unchanged for entry in index.entries], dtype=bool)
     kept = {_key(entry) for entry, keep in zip(index.entries, is_kept, strict=True) if keep}
     missing = [each for each in found if (each.path, each.size_bytes, each.modified_ns) not in kept]
     if not missing and len(kept) == len(index.entries):
@@ -136,6 +139,10 @@ def updated(index: Index, folder: Path, found: Sequence[FoundFile], on_files: On
 
 def _key(entry: Entry) -> tuple[str, int, int]:
     return entry.path, entry.size_bytes, entry.modified_ns
+
+
+def _identity(entry: Entry) -> tuple[str, datetime, int | None]:
+    return entry.machine, datetime.fromisoformat(entry.started), entry.seed
 
 
 def _batches(folder: Path, missing: Sequence[FoundFile]) -> Iterator[_Batch]:
@@ -239,7 +246,12 @@ def _entered_by(folder: Path, each: FoundFile, read: Callable[[Path], tuple[Dige
 def _entered(entry: Entry, digest: Digest, unfinished: bool) -> _Read:
     began = datetime.fromisoformat(digest.started).astimezone()
     entry = msgspec.structs.replace(
-        entry, started=began.isoformat(), machine=digest.machine, plan=digest.plan, unfinished=unfinished
+        entry,
+        started=began.isoformat(),
+        seed=digest.seed,
+        machine=digest.machine,
+        plan=digest.plan,
+        unfinished=unfinished,
     )
     return entry, list(_rows(digest))
 
@@ -264,18 +276,29 @@ class _Merge:
         kept["run"] = (np.cumsum(is_kept) - 1)[kept["run"]]
         self._values = [kept]
         self._touched = set(np.unique(index.values["machine"][~stays]).tolist())
+        self._paths = {_identity(entry): entry.path for entry in self._entries if entry.started}
         self._before = index
 
     def add(self, batch: _Batch) -> None:
-        values = np.frombuffer(batch.values, VALUES).copy()
+        entries = [self._as_copy_or_run(entry) for entry in batch.entries]
+        is_copy = np.array([bool(entry.copy_of) for entry in entries], dtype=bool)
+        values = np.frombuffer(batch.values, VALUES)
+        values = values[~is_copy[values["run"]]]
         values["run"] += len(self._entries)
-        self._entries += batch.entries
+        self._entries += entries
         metrics = [self._metrics.setdefault(key, len(self._metrics)) for key in batch.metrics]
         machines = [self._machines.setdefault(name, len(self._machines)) for name in batch.machines]
         values["metric"] = np.asarray(metrics, dtype=np.int32)[values["metric"]]
         values["machine"] = np.asarray(machines, dtype=np.int32)[values["machine"]]
         self._values.append(values)
         self._touched |= set(machines)
+
+    def _as_copy_or_run(self, entry: Entry) -> Entry:
+        """Return an entry that names the run that it is a copy of, if that is among the entries."""
+        path = self._paths.setdefault(_identity(entry), entry.path) if entry.started else entry.path
+        if path == entry.path:
+            return entry
+        return Entry(path=entry.path, size_bytes=entry.size_bytes, modified_ns=entry.modified_ns, copy_of=path)
 
     def result(self) -> Index:
         values = np.concatenate(self._values)

@@ -338,14 +338,16 @@ class Digest(Record, frozen=True, tag="figures", kw_only=True):
     """The digest of a run, for readers of many runs. It counts only as the last line of a run file.
 
     ``by`` identifies the code that computed it, and ``crc32`` is zlib's checksum of everything before this line: a
-    digest is current only for the same code and the same records. ``started`` is that of the run, ``plan`` the name of
-    its plan, and ``machine`` the host name, the nodes of a job as a list such as ``node[01-16]``, or "unknown".
+    digest is current only for the same code and the same records. ``started`` and ``seed`` are those of the run (files
+    of earlier versions lack the seed here), ``plan`` the name of its plan, and ``machine`` the host name, the nodes of
+    a job as a list such as ``node[01-16]``, or "unknown".
     ``values`` has one entry per metric that was measured and has a value; it may be empty.
     """
 
     by: str
     crc32: Count
     started: str
+    seed: Count | None = None
     machine: str
     plan: str
     values: list[MetricValue]

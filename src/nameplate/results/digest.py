@@ -73,6 +73,7 @@ def _digest(run: Run, machine: Machine | None, measured: Iterable[MeasuredValue]
         by=code_fingerprint(),
         crc32=0,
         started=run.started,
+        seed=run.seed,
         machine=_machine_of(machine),
         plan=run.plan.name,
         values=list(own.values()),

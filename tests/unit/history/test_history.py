@@ -6,6 +6,7 @@ import json
 import multiprocessing
 import random
 import re
+import shutil
 from collections.abc import Callable
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
@@ -101,6 +102,37 @@ def test_a_step_is_reported_with_its_day_machine_and_changes(folder: Path) -> No
     assert datetime.fromisoformat(change.since_started) == FIRST + timedelta(days=12)
     assert change.after / change.before == pytest.approx(0.9, rel=0.005)
     assert [(s.name, s.base, s.new) for s in change.settings] == [("kernel", "6.1", "6.2")]
+
+
+def test_copies_of_a_run_count_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for day in range(5):
+        write_run(tmp_path / f"{day}.jsonl", day)
+    write_run(tmp_path / "slow.jsonl", 9, 300e6)
+    for number in range(9):
+        shutil.copy(tmp_path / "slow.jsonl", tmp_path / f"slow-{number}.jsonl")
+    index = read(tmp_path)
+    assert changes_found(index) == []
+    assert len(runs_of(index)) == 6
+    assert {entry.copy_of for entry in index.entries if entry.path.startswith("slow-")} == {"slow-0.jsonl", ""}
+    assert nameplate(["history", str(tmp_path)]) == 0
+    assert "9 files left out: the same run as another file\n  slow-1.jsonl: the run of slow-0.jsonl" in (
+        capsys.readouterr().out
+    )
+    assert nameplate(["history", str(tmp_path), "--json"]) == 0
+    assert {"path": "slow.jsonl", "of": "slow-0.jsonl"} in json.loads(capsys.readouterr().out)["copies"]
+
+
+def test_a_copy_counts_when_its_run_is_removed(tmp_path: Path) -> None:
+    write_run(tmp_path / "a.jsonl", 1)
+    save_index(read(tmp_path), tmp_path)
+    shutil.copy(tmp_path / "a.jsonl", tmp_path / "b.jsonl")
+    save_index(read(tmp_path), tmp_path)
+    assert [entry.copy_of for entry in load_index(tmp_path).entries] == ["", "a.jsonl"]
+    assert read(tmp_path).entries == load_index(tmp_path).entries
+    (tmp_path / "a.jsonl").unlink()
+    (entry,) = read(tmp_path).entries
+    assert (entry.path, entry.copy_of) == ("b.jsonl", "")
+    assert set(read(tmp_path).values["run"]) == {0}
 
 
 def test_faster_and_slower_metrics_of_one_time_stay_together(folder: Path) -> None:
@@ -433,7 +465,7 @@ def test_both_ends_of_an_interval_have_the_same_unit(capsys: pytest.CaptureFixtu
 
 def test_everything_as_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     document = json.loads(shown(folder, capsys, "rate", "--json"))
-    assert set(document) == {"schema", "runs", "changes", "series", "not_read"}
+    assert set(document) == {"schema", "runs", "changes", "series", "copies", "not_read"}
     assert len(document["runs"]) == 40
     assert [len(each["points"]) for each in document["series"]] == [20, 20]
     assert document["changes"][0]["machine"] == "node02"

@@ -118,6 +118,18 @@ def print_not_read(entries: Iterable[Entry], console: Console) -> None:
         console.print(f"  and {len(reasons) - _MAX_REASONS} more; --json lists all")
 
 
+def print_copies(entries: Iterable[Entry], console: Console) -> None:
+    """Print which files are copies of runs, the first five by name; nothing if there is none."""
+    copies = [entry for entry in entries if entry.copy_of]
+    if not copies:
+        return
+    console.print(Text(f"\n{count(len(copies), 'file')} left out: the same run as another file", style="bold"))
+    for entry in copies[:_MAX_REASONS]:
+        console.print(Text(f"  {entry.path}: the run of {entry.copy_of}"))
+    if len(copies) > _MAX_REASONS:
+        console.print(f"  and {len(copies) - _MAX_REASONS} more; --json lists all")
+
+
 def print_series(
     series: Sequence[MetricHistory], changes: Sequence[ChangeReport], names: MetricNames, console: Console
 ) -> None:
