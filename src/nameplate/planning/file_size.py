@@ -31,7 +31,7 @@ def file_beyond_memory(machine: Machine, folder: Path, budget_s: float) -> tuple
     seconds; writing the file at 100 MB/s may take 15 % of it. No file is created.
     """
     memory = int(machine.memory.total_bytes)
-    room, time = _room_bytes(folder), int(budget_s * _BUDGET_SHARE * _SLOWEST_BYTES_PER_S)
+    room, time = room_bytes(folder), int(budget_s * _BUDGET_SHARE * _SLOWEST_BYTES_PER_S)
     for times in _TIMES_MEMORY:
         size = -(-int(times * memory) // _OTHERWISE_BYTES) * _OTHERWISE_BYTES
         if size <= min(room, time):
@@ -45,7 +45,11 @@ def file_beyond_memory(machine: Machine, folder: Path, budget_s: float) -> tuple
     return size, f"{what}: writing that much needs a budget of {seconds / 60:.0f}min or more"
 
 
-def _room_bytes(folder: Path) -> int:
+def room_bytes(folder: Path) -> int:
+    """Return how many bytes test files may have in a folder, which must exist; below 0 if too little is free.
+
+    As for the core, 10 % of the file system, and at least 2 GiB or half of it, stay free.
+    """
     status = os.statvfs(folder)
     total = status.f_blocks * status.f_frsize
     reserved = max(_RESERVED_SHARE * total, min(_RESERVED_SHARE_OF_SMALL * total, _RESERVED_BYTES))

@@ -30,9 +30,11 @@ from nameplate.execution.core_process import CoreProcess, make_request
 from nameplate.execution.file_keeper import FileDescriptorCache
 from nameplate.execution.launch import Launch, alone, core_path
 from nameplate.interruption import handled
+from nameplate.planning.file_size import room_bytes
 from nameplate.planning.sweep import experiment_id
 from nameplate.probes import Metric, ResolvedExperiment, probe_of
 from nameplate.probes.shared.served import PAGE_CACHE, served_by
+from nameplate.records.inputs import files_in
 from nameplate.records.machine_record import Machine
 from nameplate.records.plan_record import Experiment, Limits, Value
 from nameplate.records.replaceable import is_work_folder, mark_work_folder
@@ -41,6 +43,7 @@ from nameplate.tools.page_cache import check_cached, warm
 from nameplate.tools.pairing import measure_pair, paired_ratio
 from nameplate.tools.process import free_port, loopback_host, on_cpus, read_output, run_tool, serving
 from nameplate.tools.reference_tool import ComparedMetric, ReferenceTool, ToolSetting, ToolWork
+from nameplate.units import size_text
 
 # Six pairs are the minimum for an interval; a seventh allows for one outlier.
 DEFAULT_PAIRS = 7
@@ -239,6 +242,7 @@ class Bench:
 
     def _prepare(self, comparison: PairedComparison, deadline_s: float = DEADLINE_S) -> None:
         work, folder = comparison.work, comparison.setting.folder
+        _check_room(work, folder)
         for name, text in work.files.items():
             try:
                 (folder / name).write_text(text, encoding="utf-8")
@@ -324,6 +328,21 @@ class Bench:
 
     def _server_cpus(self) -> Sequence[int]:
         return self.cpus[1:2] or self.cpus
+
+
+def _check_room(work: ToolWork, folder: Path) -> None:
+    """Check that a tool's file leaves the free space that nameplate's files leave. Raises ToolFailed if it does not.
+
+    The file of the tool's previous run, which is replaced, may still be in the folder.
+    """
+    n_bytes = max((int(compared.params.get("size", 0)) for compared in work.metrics if compared.probe == "disk_block"),
+                  default=0)  # fmt: skip
+    room = room_bytes(folder) + sum(path.stat().st_size for path in files_in(folder))
+    if n_bytes > room:
+        raise ToolFailed(
+            f"its file needs {size_text(n_bytes)}, but the file system has room for {size_text(max(room, 0))}: "
+            "use a directory with more free space"
+        )
 
 
 def _check_served(experiment: ResolvedExperiment, samples: Sequence[Sample]) -> None:
