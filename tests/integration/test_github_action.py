@@ -280,15 +280,29 @@ def test_a_push_is_compared_with_the_run_before_and_comments_nowhere(job: Job, t
     assert "**No change was found in " in (job.folder / "GITHUB_STEP_SUMMARY").read_text()
 
 
-def test_a_base_that_cannot_be_read_fails_the_job_instead_of_being_called_not_comparable(
-    job: Job, tmp_path: Path
-) -> None:
+def test_a_base_that_cannot_be_read_is_named_and_fails_no_job(job: Job, tmp_path: Path) -> None:
     del job.environment["COMPARABLE"]
     (tmp_path / "damaged.jsonl").write_text("{")
+    _new(job, recorded_file("quick.jsonl", tmp_path))
     _base(job, tmp_path / "damaged.jsonl")
-    assert job.run() == 2
-    assert "run.jsonl" in job.messages
-    assert not _comments(job)
+    assert job.run() == 0, job.messages
+    lines = _comment(job)
+    assert lines[0].startswith("**nameplate: the run of `main` cannot be read.** The next push to that branch")
+    assert lines[2].startswith("    nameplate: base/run.jsonl: line 1 is not a nameplate record")
+    assert "base/run.jsonl" in job.messages
+
+
+@pytest.mark.parametrize("fail_on", ["", "5%"])
+def test_runs_without_a_common_metric_are_named_and_fail_no_job(
+    job: Job, measured: Path, fail_on: str, tmp_path: Path
+) -> None:
+    job.inputs = {"fail-on": fail_on}
+    _new(job, recorded_file("quick.jsonl", tmp_path))
+    _base(job, measured)
+    assert job.run() == 0, job.messages
+    lines = _comment(job)
+    assert lines[0].startswith("**The runs have no metric in common.**")
+    assert any(line.startswith("Only in the base: null") for line in lines)
 
 
 def test_an_experiment_that_does_not_exist_fails_the_job_and_nothing_is_compared(job: Job) -> None:
@@ -379,6 +393,10 @@ BROKEN_OFF = {
     "half of the JSON": """echo '{"schema": 1, "rows": [{"verdict": "SLOWER"'; exit 1""",
     "another document": "echo '[]'; exit 1",
     "a traceback": "echo Traceback; exit 1",
+    "no metric, exit 1": """echo '{"verdict": "INCOMPARABLE", "rows": []}'; exit 1""",
+    "no metric, exit 0": """echo '{"verdict": "INCOMPARABLE", "rows": []}'; exit 0""",
+    "no answer, exit 5": "exit 5",
+    "a loss, exit 5": """echo '{"rows": [{"verdict": "SLOWER", "capability": null}]}'; exit 5""",
     "no loss": """echo '{"schema": 1, "rows": [{"verdict": "SAME", "capability": null}]}'; exit 1""",
     "a typical loss": """echo '{"rows": [{"verdict": "SLOWER", "capability": {"verdict": "SAME"}}]}'; exit 1""",
 }
