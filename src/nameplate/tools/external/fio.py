@@ -219,7 +219,7 @@ def _values_of(job: FioJob) -> list[Imported]:
         values["latency"] = latency_ns * 1e-9
     location = job.options.get("directory") or str(PurePath(job.options.get("filename", "")).parent)
     return [
-        Imported("disk_block", params, name, positive(value), possible, restriction, location)
+        Imported("disk_block", params, name, positive(value), possible, restriction, location=location)
         for name, value in values.items()
     ]
 

@@ -194,7 +194,7 @@ def read(text: str) -> ToolOutput:
     value = positive(received_bits, 1 / 8)
     restriction = _restriction(output.start, test, target)
     hosts = "; ".join(dict.fromkeys(f"{link.local_host} to {link.remote_host}" for link in output.start.connected))
-    imported = Imported("net_stream", params, "bandwidth", value, possible, restriction, hosts)
+    imported = Imported("net_stream", params, "bandwidth", value, possible, restriction, location=hosts)
     return tool_output(version, [imported], "streams")
 
 
