@@ -63,7 +63,7 @@ class FioEntry(msgspec.Struct):
 
     @property
     def is_of_end(self) -> bool:
-        """Return whether no process of the run was left. fio also estimates no time if it ended within seconds."""
+        """Return whether the run had nothing left to do. If it took a few seconds only, fio has no estimate of it."""
         return self.eta in (0, _NO_ESTIMATE)
 
     @property

@@ -213,7 +213,7 @@ def test_an_output_that_ends_before_its_run_is_remarked(tmp_path: Path) -> None:
     (tmp_path / "cut.json").write_text(text[:end])
     made = read_imported(tmp_path / "cut.json")
     assert len(jobs_of(made)) == 2
-    assert "job a: what it did later: the output ends before fio did" in made.notes[1]
+    assert "job a: what it had left to do when fio wrote the output" in made.notes[1]
     assert len(read_imported(GOLDEN / "fio-3.33-status-stonewall.json").notes) == 1
 
 

@@ -185,7 +185,7 @@ def _values_of_batch(batch: Sequence[FioJob], skipped: list[str]) -> list[Import
     if not job.entries:
         return []
     if not all(entry.is_of_end for entry in job.entries):
-        skipped.append(f"job {job.name}: what it did later: the output ends before fio did")
+        skipped.append(f"job {job.name}: what it had left to do when fio wrote the output")
     try:
         return _values_of(job)
     except Unreadable as error:
