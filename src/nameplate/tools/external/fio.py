@@ -127,7 +127,7 @@ _MIX_WITHIN = 0.05
 _ROUNDING_MS = 5
 # On average the processes of a job run at least for this share of its time.
 _MIN_RUNTIME = 0.6
-# Shares of operations that the depth leaves room for: those alone in flight, beyond the expected, and those among more.
+# The share of operations alone in flight may exceed the expected one by this; that of those among more is below this.
 _ALONE_WITHIN = 0.1
 _DEEPER_WITHIN = 0.01
 # The first version that prints numjobs of a global section.
@@ -408,8 +408,8 @@ def _check_depth(job: FioJob, depth: int, threads: int) -> None:
         if deeper > _DEEPER_WITHIN:
             raise Unreadable(f"its iodepth is {depth}, but {deeper:.0%} of its operations were among more in flight")
         # A job fills its queue once, or once for each pass over its file.
-        most_alone = _ALONE_WITHIN + 1 / max(1, min(depth, entry.operations // threads))
-        if alone > most_alone and not is_limited:
+        max_alone = _ALONE_WITHIN + 1 / max(1, min(depth, entry.operations // threads))
+        if alone > max_alone and not is_limited:
             raise Unreadable(f"its iodepth is {depth}, but {alone:.0%} of its operations were alone in flight")
 
 
