@@ -95,6 +95,14 @@ def test_an_invalid_given_value_is_rejected(line: str) -> None:
         parse_rated([line])
 
 
+@pytest.mark.parametrize(
+    "lines", [["memory=5GB/s,memory=6GB/s"], ["net=8Gbit/s", "net=1GB/s"], ["cpu=1op/s", "cpu=1op/s"]]
+)
+def test_a_key_with_several_values_is_rejected(lines: list[str]) -> None:
+    with pytest.raises(UsageError, match="has several reference values in "):
+        parse_rated(lines)
+
+
 def module(locator: str, bank: str = "", speed: float | None = 3200, kind: str | None = "DDR4", **fields: Any) -> Any:
     """Return a module of 16 GiB with 64 bits; ``speed`` is in MT/s."""
     configured = speed * 1e6 if speed else None

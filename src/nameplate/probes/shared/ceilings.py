@@ -45,11 +45,11 @@ def parse_rated(lines: Iterable[str]) -> dict[str, float]:
 
     A key of the result is the name as given, a space, and the SI base unit; a rate in bits is converted to B/s. Values
     are written as for ``parse_quantity``; spaces around names and values are ignored. A line may have several values,
-    separated by commas, and the last value of a key counts. Blank lines and lines that start with ``#`` are ignored.
+    separated by commas. Blank lines and lines that start with ``#`` are ignored.
     The names are not checked. Without values the result is empty.
 
     Raises:
-        UsageError: an entry is not KEY=VALUE, has an unknown unit, or is not above 0.
+        UsageError: an entry is not KEY=VALUE, has an unknown unit, or is not above 0, or a key has several values.
     """
     result: dict[str, float] = {}
     for line in lines:
@@ -64,6 +64,8 @@ def parse_rated(lines: Iterable[str]) -> dict[str, float]:
                 raise UsageError(f"'{part.strip()}': a reference value must be above 0")
             if unit == "bit/s":  # networks are specified in bits; measured values are in bytes
                 value, unit = value / 8, "B/s"
+            if f"{key.strip()} {unit}" in result:
+                raise UsageError(f"{key.strip()} has several reference values in {unit}: give one")
             result[f"{key.strip()} {unit}"] = value
     return result
 
@@ -73,7 +75,7 @@ def read_rated_lines(path: Path) -> list[str]:
 
     Raises:
         FileError: the file cannot be read, others can write it (``check_trusted``), it is larger than 1 MiB, or a line
-            is wrong; then the message has its number.
+            is wrong; then the message has its number. Or a key has several values.
     """
     check_trusted(path)
     lines = read_text(path, _MAX_BYTES, "file of reference values").splitlines()
@@ -82,6 +84,10 @@ def read_rated_lines(path: Path) -> list[str]:
             parse_rated([line])
         except UsageError as error:
             raise FileError(f"{path}: line {number}: {error}") from None
+    try:
+        parse_rated(lines)
+    except UsageError as error:
+        raise FileError(f"{path}: {error}") from None
     return lines
 
 
