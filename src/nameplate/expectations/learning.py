@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 
@@ -13,7 +13,7 @@ from nameplate.expectations.judged_results import judged_results, known_value, w
 from nameplate.expectations.machine_class import MachineClass, class_of
 from nameplate.expectations.site_file import MIN_MACHINES, ClassRanges, Site, make_site
 from nameplate.planning.budget import MIN_ROUNDS
-from nameplate.records.result import Report
+from nameplate.records.result import Report, Result
 from nameplate.statistics.tolerance_interval import ToleranceInterval, tolerance_interval
 
 # The share of healthy machines that all ranges together may judge BELOW.
@@ -70,10 +70,11 @@ class Learner:
             name = msgspec.convert(msgspec.to_builtins(class_of(report.machine)), MachineClass)
         except msgspec.ValidationError as error:
             return f"its machine has no class: {error}"
-        values = [(result, kind, known[0]) for result in judged_results(report) for kind in _KINDS
+        judged = judged_results(report)
+        values = [(result, kind, known[0]) for result in judged for kind in _KINDS
                   if (known := known_value(result, kind)) and known[0] > 0]  # fmt: skip
         if not values:
-            return f"it has no value with an interval, which needs {MIN_ROUNDS} rounds"
+            return _why_no_value(judged)
         self._seen.add(identity)
         own = self._classes.setdefault(name, _Class())
         own.runs += 1
@@ -90,6 +91,14 @@ class Learner:
         of machines. ``without_range`` of a class says which metrics have no range, and why.
         """
         return make_site([_ranges(name, self._classes[name]) for name in sorted(self._classes)], learned)
+
+
+def _why_no_value(judged: Sequence[Result]) -> str:
+    if not judged:
+        return "it has none of the values by which a machine is judged: measure the plan quick"
+    if max(result.summary.rounds for result in judged) < MIN_ROUNDS:
+        return f"it has no value with an interval, which needs {MIN_ROUNDS} rounds"
+    return "none of the values by which a machine is judged has an interval"
 
 
 def learn(reports: Iterable[Report], learned: date) -> Site:

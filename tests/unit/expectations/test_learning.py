@@ -90,6 +90,13 @@ def test_a_copy_of_a_run_counts_once() -> None:
     assert learner.add(run_of("a", 50e9)) == "it is a copy of an earlier one"
 
 
+def with_rounds(rounds: int) -> Report:
+    """Return a run with this number of rounds, whose values have no interval."""
+    report = run_of("a", 1e9)
+    results = [with_summary(each, rounds=rounds, ci=None, capability_ci=None) for each in report.results]
+    return msgspec.structs.replace(report, results=results)
+
+
 @pytest.mark.parametrize(
     ("bad", "why"),
     [
@@ -97,8 +104,10 @@ def test_a_copy_of_a_run_counts_once() -> None:
         (msgspec.structs.replace(run_of("a", 1e9), machine=None), "it does not say on which machine it was measured"),
         (
             msgspec.structs.replace(run_of("a", 1e9), results=[]),
-            "it has no value with an interval, which needs 6 rounds",
+            "it has none of the values by which a machine is judged: measure the plan quick",
         ),
+        (with_rounds(5), "it has no value with an interval, which needs 6 rounds"),
+        (with_rounds(7), "none of the values by which a machine is judged has an interval"),
         (run_of("a", 1e9, cpus=1.5), "a CPU quota limited it"),
         (
             msgspec.structs.replace(run_of("a", 1e9), machine=machine_with(emulator="QEMU (TCG)")),
