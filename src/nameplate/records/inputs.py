@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import errno
 import os
 import stat
@@ -11,6 +12,7 @@ from typing import BinaryIO
 from nameplate.control_characters import clean_text
 from nameplate.errors import FileError, ReadError
 
+_BYTE_ORDER_MARKS = {codecs.BOM_UTF8: "UTF-8", codecs.BOM_UTF16_LE: "UTF-16", codecs.BOM_UTF16_BE: "UTF-16"}
 _KINDS = (
     (stat.S_ISDIR, "a directory"),
     (stat.S_ISFIFO, "a named pipe"),
@@ -104,19 +106,32 @@ def read_input(path: Path, max_bytes: int, what: str) -> bytes:
 def read_text(path: Path, max_bytes: int, what: str) -> str:
     """Return the content of a UTF-8 file of up to ``max_bytes`` bytes as text.
 
-    Control characters except newlines and tabs are replaced by U+FFFD, and CR LF becomes LF. A byte order mark is kept.
-    ``what`` is a noun for the kind of file, as in ``read_input``.
+    Control characters except newlines and tabs are replaced by U+FFFD, and CR LF becomes LF. ``what`` is
+    a noun for the kind of file, as in ``read_input``.
 
     Raises:
         ReadError: the file cannot be read or is not a regular file.
-        FileError: the file is larger than ``max_bytes``, or is not UTF-8; then the message has the number of the line.
+        FileError: the file is larger than ``max_bytes``, begins with a byte order mark, or is not UTF-8; then the
+            message has the number of the line.
     """
     content = read_input(path, max_bytes, what)
+    check_encoding(path, content)
     try:
         return clean_text(content.decode())
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise FileError(f"{path}: line {line}: byte 0x{content[error.start]:02x} is not UTF-8") from None
+
+
+def check_encoding(path: Path, content: bytes) -> None:
+    """Check that the content of a file, or its beginning, has no byte order mark, as editors on Windows write them.
+
+    Raises:
+        FileError: it has one.
+    """
+    for mark, name in _BYTE_ORDER_MARKS.items():
+        if content.startswith(mark):
+            raise FileError(f"{path} begins with a byte order mark of {name}: save it as UTF-8 without one")
 
 
 def read_head(path: Path, n_bytes: int) -> bytes:

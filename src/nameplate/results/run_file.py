@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from nameplate.control_characters import clean_json
 from nameplate.errors import FileError, ReadError
-from nameplate.records.inputs import open_input
+from nameplate.records.inputs import check_encoding, open_input
 from nameplate.records.machine_record import Machine
 from nameplate.records.run_record import SCHEMA, Digest, FileRecord, Header, Run, check_moment
 from nameplate.records.run_writer import RunWriter
@@ -298,6 +298,7 @@ class _First(msgspec.Struct):
 
 
 def _check_first(path: Path, line: bytes) -> None:
+    check_encoding(path, line)
     try:
         first = msgspec.json.decode(line, type=_First)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
