@@ -18,6 +18,12 @@ NameplateError            one line for the user; ``exit_code`` is that of the pr
 └── Interrupted       3   stopped by the user; samples taken before are kept
 """
 
+import re
+
+# A message quotes text of files, which may be one word or line of any length.
+_LONG_WORD = re.compile(r"(\S{300})\S{300,}(\S{100})")
+_LONG_MESSAGE = re.compile(r"(.{1000}).{300,}(.{300})", re.DOTALL)
+
 
 class NameplateError(Exception):
     """The base class of all errors. Its text is shown to the user unchanged, after ``nameplate: ``.
@@ -29,12 +35,17 @@ class NameplateError(Exception):
 
 
 class InputError(NameplateError):
-    """The input is wrong; the exit code is 2. Line breaks in the message become spaces, so that it is one line."""
+    """The input is wrong; the exit code is 2.
+
+    Line breaks in the message become spaces, so that it is one line. The middle of words of 700 characters and of
+    messages of 1600 is left out.
+    """
 
     exit_code = 2
 
     def __init__(self, message: str) -> None:
-        super().__init__(" ".join(message.splitlines()))
+        line = _LONG_WORD.sub(r"\1…\2", " ".join(message.splitlines()))
+        super().__init__(_LONG_MESSAGE.sub(r"\1…\2", line))
 
 
 class UsageError(InputError):

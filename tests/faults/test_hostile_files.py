@@ -61,8 +61,8 @@ def test_the_time_is_linear_in_the_length(title: str, tmp_path: Path) -> None:
 
 
 def test_history_shows_the_other_runs_and_names_unreadable_files(tmp_path: Path) -> None:
-    for name in ("a.jsonl", "b.jsonl"):
-        (tmp_path / name).write_bytes(unpacked("mpi_stream"))
+    for name, kind in (("a.jsonl", "mpi_stream"), ("b.jsonl", "mpi_pairs")):
+        (tmp_path / name).write_bytes(unpacked(kind))
     os.mkfifo(tmp_path / "pipe.jsonl")
     (tmp_path / "text.jsonl").write_text("not a run")
     (tmp_path / "loop.jsonl").symlink_to("loop.jsonl")

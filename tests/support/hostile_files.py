@@ -97,6 +97,22 @@ HOSTILE = [
 ]  # fmt: skip
 
 
+_MARK = "begins with a byte order mark of UTF-8: save it as UTF-8 without one"
+
+
+def _rated(content: bytes) -> Callable[[Path], Sequence[str]]:
+    return _bytes("rated.txt", content, "run", "null", "--dry-run", "--rated")
+
+
+def _site(content: bytes) -> Callable[[Path], Sequence[str]]:
+    def make(folder: Path) -> Sequence[str]:
+        (folder / "x.jsonl").write_bytes(unpacked("quick"))
+        (folder / "site.toml").write_bytes(content)
+        return ["check", "x.jsonl", "--expect", "site.toml"]
+
+    return make
+
+
 def _plan(text: str) -> Callable[[Path], Sequence[str]]:
     return _bytes("x.toml", text.encode(), "plan")
 
@@ -116,6 +132,29 @@ HOSTILE += [
         "a line of rated values", lambda folder: [
             "run", "null", "--dry-run", *_bytes("rated.txt", b"memory=59.7GB/s\nmemory=fast\n", "--rated")(folder)
         ], "rated.txt: line 2: 'fast' is not a value with a unit",
+    ),
+    Hostile("a long line of rated values", _rated(b"x " * (500 << 10)), "not a reference value; use KEY=VALUE"),
+    Hostile("a long name of rated values", _rated(b"x" * (1023 << 10) + b"=1GB/s"), "nothing of that name is measured"),
+    Hostile(
+        "two rated values of a key", _rated(b"memory_latency=90ns\nmemory_latency=9ns\n"),
+        "rated.txt: memory_latency has several reference values in s: give one",
+    ),
+    Hostile("rated values with a byte order mark", _rated(b"\xef\xbb\xbfmemory=59.7GB/s\n"), _MARK),
+    Hostile("a long key of a site file", _site(b"a" * (8000 << 10) + b" = 1\n"), "unknown key 'aaa"),
+    Hostile("a key of a site file with special characters", _site(b'schema = 1\n"a(" = 1\n'), "unknown key 'a('"),
+    Hostile("a site file with a byte order mark", _site(b"\xef\xbb\xbfschema = 1\n"), _MARK),
+    Hostile("a site file in UTF-16", _site("schema = 1\n".encode("utf-16")), "a byte order mark of UTF-16"),
+    Hostile("a plan with a byte order mark", _plan("\ufeffbudget = '1s'\n"), _MARK),
+    Hostile(
+        "a run with a byte order mark", _bytes("x.jsonl", lambda: b"\xef\xbb\xbf" + unpacked("mpi_stream"), "show"),
+        _MARK,
+    ),
+    Hostile(
+        "a run in UTF-16", _bytes("x.jsonl", lambda: unpacked("mpi_stream").decode().encode("utf-16"), "show"),
+        "a byte order mark of UTF-16",
+    ),
+    Hostile(
+        "a long type of a record", _bytes("x.jsonl", b'{"type":"%s","schema":1}\n' % (b"a" * MIB), "show"), "not 'run'"
     ),
 ]  # fmt: skip
 

@@ -167,7 +167,7 @@ def _line_of(text: str, place: str, message: str) -> int:
     for name, number in [*_PARTS.findall(place), *([(quoted[1], "")] if quoted else [])]:
         table = f"{table}.{name}" if table else name
         heads = [i for i, line in enumerate(lines) if i >= at and line in (f"[[{table}]]", f"[{table}]")]
-        keys = [i for i, line in enumerate(lines) if i >= at and re.match(rf"{name}\s*=", line)]
+        keys = [i for i, line in enumerate(lines) if i >= at and line.partition("=")[0].rstrip() == name]
         index = int(number or 0)
         found = heads[index : index + 1] or keys[:1]
         at = found[0] if found else at
