@@ -15,21 +15,35 @@ void keep_smaller(std::optional<T>& limit, std::optional<T> candidate) {
   if (candidate && (!limit || *candidate < *limit)) limit = candidate;
 }
 
-// cpu.max: "quota period" in microseconds, or "max period".
-std::optional<double> quota_v2(const std::optional<std::string>& cpu_max) {
-  if (!cpu_max || cpu_max->starts_with("max")) return std::nullopt;
-  std::istringstream words(*cpu_max);
-  double quota = 0;
-  double period = 0;
-  words >> quota >> period;
-  return period > 0 ? std::optional(quota / period) : std::nullopt;
+// A number of CPUs, nothing for no limit. It is not known if the group's file says neither.
+struct Quota {
+  std::optional<double> cpus;
+  bool is_known = true;
+};
+
+Quota ratio_of(std::int64_t quota, std::int64_t period) {
+  if (quota <= 0 || period <= 0) return {.cpus = {}, .is_known = false};
+  return {.cpus = static_cast<double>(quota) / static_cast<double>(period)};
 }
 
-std::optional<double> quota_v1(const Root& root, const std::string& directory) {
+// cpu.max: "quota period" in microseconds, or "max period".
+Quota quota_v2(const Root& root, const std::string& directory) {
+  if (!root.exists(directory + "/cpu.max")) return {};  // the root group has none
+  const std::string text = root.text(directory + "/cpu.max").value_or("");
+  if (text == "max" || text.starts_with("max ")) return {};
+  std::istringstream words(text);
+  std::int64_t quota = 0;
+  std::int64_t period = 0;
+  words >> quota >> period;
+  return words && (words >> std::ws).eof() ? ratio_of(quota, period) : Quota{.cpus = {}, .is_known = false};
+}
+
+// A negative quota is no limit.
+Quota quota_v1(const Root& root, const std::string& directory) {
+  if (!root.exists(directory + "/cpu.cfs_quota_us")) return {};
   const auto quota = root.number(directory + "/cpu.cfs_quota_us");
-  const auto period = root.number(directory + "/cpu.cfs_period_us");
-  if (!quota || !period || *quota <= 0 || *period <= 0) return std::nullopt;
-  return static_cast<double>(*quota) / static_cast<double>(*period);
+  if (quota && *quota < 0) return {};
+  return ratio_of(quota.value_or(0), root.number(directory + "/cpu.cfs_period_us").value_or(0));
 }
 
 // Version 1 expresses "no limit" by a number near 2^63.
@@ -102,9 +116,9 @@ Limits read_limits(const Root& root) {
                 .memory_version = memory.version,
                 .memory_groups = memory.directories};
   for (const std::string& directory : cpu.directories) {
-    const std::string quota = directory + (cpu.version == 1 ? "/cpu.cfs_quota_us" : "/cpu.max");
-    if (root.exists(quota) && !root.text(quota)) limits.are_visible = false;
-    keep_quota(limits, root, cpu.version == 1 ? quota_v1(root, directory) : quota_v2(root.text(quota)), directory);
+    const Quota quota = cpu.version == 1 ? quota_v1(root, directory) : quota_v2(root, directory);
+    if (!quota.is_known) limits.are_visible = false;
+    keep_quota(limits, root, quota.cpus, directory);
   }
   for (const std::string& directory : memory.directories) {
     keep_smaller(limits.memory_bytes, memory_limit(root, directory, memory.version));

@@ -26,7 +26,9 @@ std::optional<bool> is_on_battery(const Root& root) {
 }  // namespace
 
 Power read_power(const Root& root) {
-  return {.on_battery = is_on_battery(root), .profile = root.text("/sys/firmware/acpi/platform_profile")};
+  return {.on_battery = is_on_battery(root),
+          .is_visible = root.exists("/sys/class"),
+          .profile = root.text("/sys/firmware/acpi/platform_profile")};
 }
 
 }  // namespace nameplate

@@ -10,7 +10,8 @@ namespace nameplate {
 
 struct Power {
   std::optional<bool>
-      on_battery;  // nothing if no supply is shown, as in most servers and guests, or its state is unknown
+      on_battery;          // nothing if no supply is shown, as in most servers and guests, or its state is unknown
+  bool is_visible = true;  // whether the system shows what it knows: containers may hide /sys
   std::optional<std::string> profile;  // ACPI's platform profile: low-power, balanced, performance
 };
 

@@ -22,6 +22,34 @@ TEST_F(FakeRoot, Version2UsesTheTightestLimitOfTheGroupAndItsAncestors) {
   EXPECT_EQ(DisturbanceReader(root(), limits).read().system.cgroup_throttled, 3);
 }
 
+TEST_F(FakeRoot, AQuotaThatIsNoNumberIsNotKnown) {
+  put("/proc/self/cgroup", "0::/pod");
+  put("/sys/fs/cgroup/cgroup.controllers", "cpu memory");
+  for (const char* text : {"abc def", "50000", "50000 0", "0 100000", "-1 100000", "nan 100000", "50000 100000 x", "",
+                           "maximum 100000", "1e5 100000"}) {
+    put("/sys/fs/cgroup/pod/cpu.max", text);
+    const Limits limits = read_limits(root());
+    EXPECT_FALSE(limits.are_visible) << text;
+    EXPECT_EQ(limits.cpus, std::nullopt) << text;
+  }
+  for (const char* text : {"max 100000", "max", "50000 100000"}) {
+    put("/sys/fs/cgroup/pod/cpu.max", text);
+    EXPECT_TRUE(read_limits(root()).are_visible) << text;
+  }
+}
+
+TEST_F(FakeRoot, AQuotaOfVersion1ThatIsNoNumberIsNotKnown) {
+  put("/proc/self/cgroup", "4:memory:/a\n2:cpu,cpuacct:/a\n");
+  put("/sys/fs/cgroup/memory/a/memory.limit_in_bytes", "4096000");
+  put("/sys/fs/cgroup/cpu/a/cpu.cfs_period_us", "100000");
+  for (const char* text : {"abc", "0", ""}) {
+    put("/sys/fs/cgroup/cpu/a/cpu.cfs_quota_us", text);
+    EXPECT_FALSE(read_limits(root()).are_visible) << text;
+  }
+  put("/sys/fs/cgroup/cpu/a/cpu.cfs_quota_us", "-1");
+  EXPECT_TRUE(read_limits(root()).are_visible);
+}
+
 TEST_F(FakeRoot, Version1ReadsEachController) {
   put("/proc/self/cgroup", "4:memory:/a\n2:cpu,cpuacct:/a\n");
   put("/sys/fs/cgroup/cpu/a/cpu.cfs_quota_us", "50000");

@@ -32,6 +32,12 @@ TEST_F(PowerTest, AMachineWithoutAPowerSupplyEntryIsUnknown) {
   EXPECT_EQ(read().profile, std::nullopt);
 }
 
+TEST_F(PowerTest, ASystemThatHidesItsClassesIsNotVisible) {
+  EXPECT_FALSE(read().is_visible);
+  supply("AC", {{"type", "Mains"}});
+  EXPECT_TRUE(read().is_visible);
+}
+
 TEST_F(PowerTest, APluggedInAdapterMeansMainsPower) {
   supply("AC", {{"type", "Mains"}, {"online", "1"}});
   supply("BAT0", {{"type", "Battery"}, {"status", "Discharging"}});

@@ -189,10 +189,11 @@ class Power(msgspec.Struct, frozen=True, kw_only=True):
     """The power supply.
 
     ``on_battery`` is None if the system shows no supply. ``profile`` is ACPI's platform profile, such as ``balanced``,
-    None if there is none.
+    None if there is none. Unless ``is_visible``, the system does not show what it knows of either.
     """
 
     on_battery: bool | None
+    is_visible: bool = True
     profile: str | None
 
 

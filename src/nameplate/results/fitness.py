@@ -184,8 +184,9 @@ def _guest(machine: Machine) -> Finding:
                         )  # fmt: skip
     if machine.hypervisor is None:
         return Finding("A", "virtualisation", "no hypervisor detected")
+    hypervisor = "an unknown hypervisor" if machine.hypervisor == "unknown" else machine.hypervisor
     return Finding(
-        "B", "virtualisation", f"a guest of {machine.hypervisor}",
+        "B", "virtualisation", f"a guest of {hypervisor}",
         "other guests compete unseen, and the host's cache is behind every disk",
         "compare within one run, or compare runs with nameplate compare, which includes their variation",
     )  # fmt: skip
@@ -203,6 +204,8 @@ def _container(machine: Machine) -> Finding:
 
 
 def _hidden_caches(machine: Machine) -> Finding:
+    if not machine.topology.caches:
+        return _unknown("caches", "the system lists none", "no share of a cache can be given", _MEASURE_CACHES)
     if not machine.is_hypervisor_known:
         return _unknown("caches", "sizes may be those that a hypervisor lists",
                         "the share of a cache may refer to a wrong size", _MEASURE_CACHES)  # fmt: skip
@@ -281,7 +284,7 @@ def _mitigations(machine: Machine) -> Finding:
 def _limits(machine: Machine) -> Finding:
     limits = machine.limits
     if limits.are_visible is False and limits.cpus is None:
-        return Finding("C", "cgroup", "limits are not visible: /sys/fs/cgroup shows no group",
+        return Finding("C", "cgroup", "limits are not visible: /sys/fs/cgroup shows no group, or no number as a limit",
                        "a CPU quota that nothing shows may stop the workers",
                        "mount /sys/fs/cgroup in the container, or measure outside of it")  # fmt: skip
     if limits.cpus is None:
@@ -316,6 +319,9 @@ def _power(machine: Machine) -> Finding:
     if profile == "low-power":
         return Finding("D", "power", f"profile {profile}", "the firmware limits the clock",
                        "echo performance > /sys/firmware/acpi/platform_profile")  # fmt: skip
+    if machine.power and not machine.power.is_visible:
+        return _unknown("power", "the system does not show its power supply", "the firmware may limit the clock",
+                        "measure where /sys can be read")  # fmt: skip
     return Finding("A", "power", f"profile {profile}" if profile else "no limit reported")
 
 

@@ -16,9 +16,10 @@ from nameplate.results.fitness import (
     overall,
 )
 
+CACHE = {"count": 2, "level": 1, "shared_by": 1, "size_bytes": 32768, "type": "data", "line_bytes": 64, "ways": 8}
 FIT = machine_with(
     cpu={"governor": "performance", "turbo": False}, mitigated=[], power={"on_battery": None, "profile": None},
-    memory={"swap_used_bytes": 0},
+    memory={"swap_used_bytes": 0}, topology={"caches": [CACHE]},
 )  # fmt: skip
 
 
@@ -44,6 +45,9 @@ def grades(**changes: Any) -> dict[str, str]:
         ({"cpu": {"turbo": None}}, {"turbo": "B"}),
         ({"is_hypervisor_known": False}, {"virtualisation": "?", "caches": "?"}),
         ({"topology": {"are_cores_listed": False}}, {"SMT": "?"}),
+        ({"topology": {"caches": []}}, {"caches": "?"}),
+        ({"hypervisor": "unknown", "topology": {"caches": []}}, {"virtualisation": "B", "caches": "?"}),
+        ({"power": {"is_visible": False}}, {"power": "?"}),
         ({"memory": {"transparent_huge_pages": ""}}, {"huge pages": "?"}),
         ({"memory": {"swap_bytes": None, "swap_used_bytes": None}}, {"swap": "?"}),
         ({"mitigated": None}, {"mitigations": "?"}),
@@ -71,6 +75,11 @@ def test_a_bad_condition_has_its_cost_and_its_remedy() -> None:
     bad = [found for found in worse if found.grade != "A"]
     assert len(bad) == 6
     assert all(found.cost and found.advice for found in bad)
+
+
+def test_a_hypervisor_without_a_name_is_called_unknown() -> None:
+    states = [found.state for found in judge_machine(machine_with(FIT, hypervisor="unknown"))]
+    assert "a guest of an unknown hypervisor" in states
 
 
 def test_a_run_of_an_older_build_knows_less() -> None:
