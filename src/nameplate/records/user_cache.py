@@ -18,15 +18,19 @@ def cache_folder(part: str) -> Path:
     """Return nameplate's folder ``part`` in ``$XDG_CACHE_HOME``, or below ``~/.cache``. Nothing is created.
 
     Raises:
-        FileError: the user has no home directory.
+        FileError: the user has no home directory, or HOME names none.
     """
     given = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    # The standard says that a relative path is to be ignored.
+    if given.is_absolute():
+        return given / "nameplate" / part
     try:
-        # The standard says that a relative path is to be ignored.
-        cache = given if given.is_absolute() else Path.home() / ".cache"
+        home = Path.home()
     except (OSError, RuntimeError) as error:
         raise FileError(f"no place for a cache: {error}") from None
-    return cache / "nameplate" / part
+    if not (home.is_absolute() and home.is_dir()):
+        raise FileError(f"no place for a cache: HOME is {home}, which is not the full path of a directory")
+    return home / ".cache" / "nameplate" / part
 
 
 def read_cached(path: Path, max_bytes: int, what: str) -> bytes | None:
