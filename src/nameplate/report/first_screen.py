@@ -108,8 +108,8 @@ def without_loopback(screen: FirstScreen, lines: int) -> FirstScreen:
 def machine_words(report: Report) -> str:
     """Return the machine in a line, such as ``node03 · EPYC 7543, 32 cores, 251.4 GiB, KVM guest``.
 
-    Memory is in binary units. An alias of the host is left out. For a run without a machine, the line says that it was
-    not recorded.
+    Memory is in binary units. An alias of the host, or an empty name, is left out. For a run without a machine, the
+    line says that it was not recorded.
     """
     machine = report.machine
     if machine is None:
@@ -117,7 +117,7 @@ def machine_words(report: Report) -> str:
     model = machine.cpu.model or machine.cpu.architecture
     cores = count(machine.topology.cores, "core")
     hardware = ", ".join(filter(None, [model, cores, memory_text(machine.memory.total_bytes), platform_words(machine)]))
-    return hardware if is_alias(machine.hostname) else f"{machine.hostname} · {hardware}"
+    return hardware if is_alias(machine.hostname) or not machine.hostname else f"{machine.hostname} · {hardware}"
 
 
 def run_words(report: Report) -> str:

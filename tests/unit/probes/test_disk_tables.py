@@ -74,6 +74,11 @@ def test_a_write_has_three_metrics() -> None:
     assert titled(tables(results), "Steady state").rows[0][-1] == "steady"
 
 
+def test_results_without_evidence_have_no_table_of_it() -> None:
+    skipped = msgspec.structs.replace(with_summary(measured(1e6), value=None), evidence={})
+    assert all("came from" not in table.title for table in tables([skipped]))
+
+
 def test_evidence_and_percentiles_have_a_row_per_experiment() -> None:
     timed = [measured(value, f"latency_{name}") for name, value in (("p50", 1e-6), ("p99", 2e-6), ("max", 9e-6))]
     found = tables([measured(1e6), *timed])

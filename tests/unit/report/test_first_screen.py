@@ -12,7 +12,7 @@ from nameplate.records.plan_record import Value
 from nameplate.records.result import Report, Result
 from nameplate.report.brief import brief
 from nameplate.report.exports.json import export
-from nameplate.report.first_screen import MAX_ROWS, first_screen
+from nameplate.report.first_screen import MAX_ROWS, first_screen, machine_words
 from nameplate.report.terminal.first_screen import screen_lines
 from nameplate.report.terminal.run import MAX_LINES, print_report, render
 from nameplate.report.trust import trust_in
@@ -53,6 +53,11 @@ def test_nothing_is_cut_at_any_width(recorded: Report, width: int) -> None:
         assert brief(row.values, row.unit) in text
         assert row.remark in text
     assert "…" not in text
+
+
+def test_a_machine_without_a_name_is_its_hardware() -> None:
+    unnamed = msgspec.structs.replace(report([]), machine=machine_with(hostname="", cpu={"model": "EPYC 7543"}))
+    assert machine_words(unnamed).startswith("EPYC 7543, ")
 
 
 def test_a_share_is_the_value_by_the_reference_value_of_its_row(recorded: Report) -> None:

@@ -126,10 +126,11 @@ def _kindless(label: str) -> str:
 
 
 def _evidence(results: Sequence[Result]) -> list[Table]:
-    if len(results) > MAX_ROWS:
+    known = [result for result in results if result.evidence]
+    if not 0 < len(known) <= MAX_ROWS:
         return []
     rows: list[Row] = []
-    for label, result in zip(labels(results), results, strict=True):
+    for label, result in zip(labels(known), known, strict=True):
         facts = result.evidence
         rows.append([label, served(result), *(_share(facts.get(name)) for name in _EVIDENCE)])
     headings = ["", "served by", *_EVIDENCE.values()]
