@@ -33,7 +33,6 @@
 #include "record/header.h"
 #include "record/outcome.h"
 #include "record/writer.h"
-#include "rounds/round_values.h"
 
 namespace {
 
@@ -323,8 +322,6 @@ int run(int argc, char** argv) {
   add_options(app, words);
   const CLI::App* serve_command = add_serve(app, serve_words);
   const CLI::App* quick_command = add_quick(app, quick_words);
-  // For `nameplate history`, so that it is not listed.
-  const CLI::App* rounds_command = app.add_subcommand("round-values", "")->group("");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -337,12 +334,6 @@ int run(int argc, char** argv) {
   if (words.parent != 0 && !die_with(words.parent)) return kNotMeasured;
   if (serve_command->parsed()) {
     serve(serve_words);
-    return 0;
-  }
-  if (rounds_command->parsed()) {
-    std::signal(SIGPIPE, SIG_IGN);
-    nameplate::print_round_values({std::istreambuf_iterator<char>(std::cin), {}},
-                                  nameplate::RecordWriter(STDOUT_FILENO));
     return 0;
   }
   if (quick_command->parsed()) return measure_quick(quick_words, options_of_processes(app));

@@ -5,7 +5,7 @@
 #include <optional>
 #include <tuple>
 
-#include "rounds/statistics.h"
+#include "quick/statistics.h"
 
 namespace nameplate {
 

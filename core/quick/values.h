@@ -49,7 +49,8 @@ class Values {
   std::vector<std::map<std::string, Candidate>> candidates_;  // by line and experiment
 };
 
-// Returns the value of a metric in a round; nothing if the round has none. `formula` is as in rounds/formulas.h.
+// Returns the value of a metric in a round; nothing if the round has none. `formula` is what formula_of() in
+// src/nameplate/probes/shared/formulas.py returns.
 std::optional<double> round_value(const OrderedJson& formula, const nlohmann::json& outcome,
                                   const std::vector<nlohmann::json>& samples);
 

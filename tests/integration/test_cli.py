@@ -22,7 +22,7 @@ from nameplate.command_line import run
 from nameplate.commands import doctor
 from nameplate.execution.launch import core_path
 from nameplate.records.result import Summary
-from nameplate.results.digest import code_fingerprint
+from nameplate.results.digest import values_version
 from nameplate.results.run_file import read_digest, read_run
 
 FAST = ("--rounds", "1", "--samples", "1", "--warmup", "1ms")
@@ -56,7 +56,7 @@ def test_a_run_writes_a_table_a_run_file_and_a_report(tmp_path: Path) -> None:
     assert "GFLOP/s" in answer.stdout
     assert "95 % intervals need 6 rounds (got 1)" in answer.stdout
     assert read_run(tmp_path / "x.jsonl").stop is not None
-    digest = read_digest(tmp_path / "x.jsonl", code_fingerprint())
+    digest = read_digest(tmp_path / "x.jsonl", values_version())
     assert digest is not None
     assert "rate" in {each.key.metric for each in digest.values}
     assert (tmp_path / "x.html").stat().st_size < 1_500_000
@@ -276,10 +276,10 @@ def test_resume_accepts_only_the_same_plan_and_machine(tmp_path: Path) -> None:
 def test_resume_of_a_complete_run_keeps_its_values_as_the_last_record(tmp_path: Path) -> None:
     path = tmp_path / "x.jsonl"
     nameplate("run", "null", *FAST, "-o", "x.jsonl", cwd=tmp_path)
-    before = read_digest(path, code_fingerprint())
+    before = read_digest(path, values_version())
     assert before is not None
     assert nameplate("run", "--resume", "x.jsonl", cwd=tmp_path).returncode == 0
-    after = read_digest(path, code_fingerprint())
+    after = read_digest(path, values_version())
     assert after is not None
     assert after.values == before.values
     assert path.read_bytes().count(b'"type":"figures"') == 1
@@ -382,7 +382,7 @@ def test_ctrl_c_once_keeps_a_valid_partial_run(signal_number: int, tmp_path: Pat
     stop = read_run(tmp_path / "x.jsonl").stop
     assert stop is not None
     assert stop.interrupted
-    assert read_digest(tmp_path / "x.jsonl", code_fingerprint()) is None
+    assert read_digest(tmp_path / "x.jsonl", values_version()) is None
     assert not any(Path(f"/proc/{pid}").exists() for pid in core)
 
 

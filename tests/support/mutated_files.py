@@ -34,7 +34,7 @@ from nameplate.history.index import index_file
 from nameplate.planning.plan_file import SHIPPED
 from nameplate.records.distributed_stream import KERNELS, StreamNode, StreamRun, stream_xml
 from nameplate.records.run_record import Spread
-from nameplate.results.digest import code_fingerprint
+from nameplate.results.digest import values_version
 from recorded_machine import names, unpack
 from recorded_runs import GOLDEN, unpacked
 
@@ -317,7 +317,7 @@ def _mutated_index(random: Random) -> bytes:
     for name, array in arrays.items():
         changed.setdefault(name, mutate_bytes(array, random) if random.random() < 0.2 else array)
     with contextlib.suppress(OverflowError):
-        return msgspec.msgpack.encode({**changed, "by": code_fingerprint()})
+        return msgspec.msgpack.encode({**changed, "by": values_version()})
     return index()
 
 

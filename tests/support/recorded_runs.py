@@ -1,21 +1,28 @@
 """Read the recorded runs of every kind and the expected output of ``show --format json`` for them.
 
-``python tests/support/recorded_runs.py`` replaces the expected output by the current one, for an intended change.
+``python tests/support/recorded_runs.py`` replaces the expected output, and the hash of the values, by the current ones,
+for an intended change.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import lzma
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import msgspec
+
 from nameplate.commands._reading import read_report
 from nameplate.report.exports.json import export
+from nameplate.results.digest import VALUES_VERSION, digest_of
+from nameplate.results.run_file import read_run
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 RUNS = sorted((GOLDEN / "runs").glob("*.jsonl.xz"))
+VALUES = GOLDEN / "values.json"
 OUTPUTS = [GOLDEN / "references" / name for name in ("fio-3.33.json", "osu_latency-7.5.txt")]
 
 
@@ -43,9 +50,24 @@ def expected_path(recorded: Path) -> Path:
     return GOLDEN / "runs" / f"{recorded.name.removesuffix('.xz')}.rows.json.xz"
 
 
+def values_hash(folder: Path) -> str:
+    """Return the hash of the values that digests of all recorded runs have; the runs are unpacked into the folder."""
+    digests = [digest_of(read_run(recorded_file(path.stem, folder))) for path in RUNS]
+    values = [msgspec.json.encode(msgspec.structs.replace(digest, by=""), order="deterministic") for digest in digests]
+    return hashlib.sha256(b"\n".join(values)).hexdigest()
+
+
+def recorded_values() -> tuple[int, str]:
+    """Return the version of the values and their hash, as recorded."""
+    recorded = json.loads(VALUES.read_text())
+    return recorded["version"], recorded["sha256"]
+
+
 def main() -> None:
-    """Replace the expected rows of every recording by the current ones."""
+    """Replace the expected rows of every recording, and the hash of the values, by the current ones."""
     with TemporaryDirectory() as folder:
+        current = {"version": VALUES_VERSION, "sha256": values_hash(Path(folder))}
+        VALUES.write_text(json.dumps(current, indent=1) + "\n")
         for recorded in (*RUNS, *OUTPUTS):
             text = json.dumps(rows_of(recorded, Path(folder)), separators=(",", ":"))
             expected_path(recorded).write_bytes(lzma.compress(text.encode(), preset=9))

@@ -31,7 +31,6 @@ CORE_ORDER = [
     "net",
     "cluster",
     "mpi",
-    "rounds",
     "quick",
     "probes",
     "main.cpp",

@@ -32,7 +32,7 @@ from nameplate.records.result import Nodes, Report
 from nameplate.records.run_record import SCHEMA, Header, Reference, Run, check_moment
 from nameplate.records.run_writer import RunWriter
 from nameplate.report.terminal.nodes import slow_nodes
-from nameplate.results.digest import code_fingerprint, digest_of_report
+from nameplate.results.digest import digest_of_report
 from nameplate.results.measurements import Measurement, RunFile
 from nameplate.results.metric_rounds import values_in_round
 from nameplate.results.run_file import append_digest, read_run
@@ -160,7 +160,6 @@ def measure_to_file(
     The first Ctrl-C ends the run after the current sample, which is no error. Raises Interrupted at the second one,
     FileError if the file cannot be written or read back, and CoreError if no core can be started.
     """
-    code_fingerprint()  # computed now, because another version may be installed during a long run
     control = Control()
     keeper = FileDescriptorCache()
 

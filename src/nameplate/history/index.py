@@ -22,7 +22,7 @@ from nameplate.errors import FileError
 from nameplate.records.numbers import Positive, Real
 from nameplate.records.run_record import MetricKey, check_moment
 from nameplate.records.user_cache import cache_folder, read_cached, write_cached
-from nameplate.results.digest import code_fingerprint
+from nameplate.results.digest import values_version
 
 # Enough for a hundred thousand runs of the plan full.
 _MAX_BYTES = 1 << 30
@@ -80,6 +80,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
 
 class _Stored(msgspec.Struct, frozen=True, kw_only=True):
     by: str
+    judged_by: str
     entries: list[Entry]
     metrics: list[MetricKey]
     machines: list[str]
@@ -96,7 +97,8 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
     ``high``, are in the SI base unit; the interval is nan if there is none. A run of a job has rows for the job and for
     each of its nodes. ``usual`` is an array of ``USUAL`` with a row per metric and machine that occur together in
     ``values``: their indices, the number of runs, and the median. ``changes`` have every change that was found on its
-    own; ``changes_found`` selects the changes that are significant among all metrics.
+    own; ``changes_found`` selects the changes that are significant among all metrics. ``judged_by`` is the fingerprint
+    of the code that searched for changes and read the files that are no runs; "" for an index without files.
     """
 
     entries: list[Entry]
@@ -105,6 +107,7 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
     changes: list[Change]
     usual: Rows
     values: Rows
+    judged_by: str
 
 
 _decoder = msgspec.msgpack.Decoder(_Stored)
@@ -129,7 +132,7 @@ def index_file(folder: Path) -> Path:
 def empty_index() -> Index:
     """Return the index of a folder without files."""
     return Index(entries=[], metrics=[], machines=[], changes=[], usual=np.empty(0, USUAL),
-                 values=np.empty(0, VALUES))  # fmt: skip
+                 values=np.empty(0, VALUES), judged_by="")  # fmt: skip
 
 
 def load_index(folder: Path) -> Index:
@@ -137,7 +140,8 @@ def load_index(folder: Path) -> Index:
 
     It cannot be used if it is damaged, unreadable, larger than 1 GiB, a symbolic link, or written by another version of
     the code; none of these is an error. Its arrays may be read-only. It may be older than the files: ``updated``
-    compares it with them.
+    compares it with them, and searches for changes
+    again if other code did.
     """
     try:
         content = read_cached(index_file(folder), _MAX_BYTES, "index")
@@ -147,10 +151,10 @@ def load_index(folder: Path) -> Index:
         values, usual = np.frombuffer(stored.values, VALUES), np.frombuffer(stored.usual, USUAL)
     except (FileError, ValueError, msgspec.DecodeError, RecursionError):
         return empty_index()
-    if stored.by != code_fingerprint() or not _fits(stored, values, usual) or not _is_clean(stored):
+    if stored.by != values_version() or not _fits(stored, values, usual) or not _is_clean(stored):
         return empty_index()
     return Index(entries=stored.entries, metrics=stored.metrics, machines=stored.machines, changes=stored.changes,
-                 usual=usual, values=values)  # fmt: skip
+                 usual=usual, values=values, judged_by=stored.judged_by)  # fmt: skip
 
 
 def _is_clean(stored: _Stored) -> bool:
@@ -204,8 +208,10 @@ def save_index(index: Index, folder: Path) -> None:
     Raises:
         FileError: the file cannot be written, or it is a symbolic link.
     """
-    stored = _Stored(by=code_fingerprint(), entries=index.entries, metrics=index.metrics, machines=index.machines,
-                     changes=index.changes, usual=index.usual.tobytes(), values=index.values.tobytes())  # fmt: skip
+    stored = _Stored(
+        by=values_version(), judged_by=index.judged_by, entries=index.entries, metrics=index.metrics,
+        machines=index.machines, changes=index.changes, usual=index.usual.tobytes(), values=index.values.tobytes(),
+    )  # fmt: skip
     try:
         write_cached(msgspec.msgpack.encode(stored), index_file(folder))
     except FileError as error:

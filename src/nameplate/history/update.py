@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
 from multiprocessing import get_context
@@ -19,13 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nameplate.errors import FileError, ReadError
-from nameplate.execution.round_values import round_values
 from nameplate.history.index import USUAL, VALUES, Change, Entry, Index, Rows
 from nameplate.records.inputs import is_folder
 from nameplate.records.run_record import Digest, MetricKey
-from nameplate.results.digest import code_fingerprint, digest_of
-from nameplate.results.measurements import RunFile
-from nameplate.results.run_file import RoundTexts, read_digest, read_round_values, read_run
+from nameplate.results.code_fingerprint import code_fingerprint
+from nameplate.results.digest import digest_of, values_version
+from nameplate.results.run_file import read_digest, read_run
 from nameplate.statistics.trends import Drift, find_trend
 
 _SUFFIX = ".jsonl"
@@ -114,19 +113,27 @@ def updated(index: Index, folder: Path, found: Sequence[FoundFile], on_files: On
     """Return the index of the files in ``found``, for which only new and changed files are read.
 
     ``index`` is the previous index of ``folder``, and ``found`` is from ``run_files``. A file has changed if its size
-    or its modification time has. Files that are no longer there are left out. If nothing changed, ``index`` itself is
-    returned. A file that cannot be read as a run has an entry with the reason, and a copy of a run
-    one with the path of that run, and no values. Many files are read by several
+    or its modification time has. Files that are no longer there are left out. If other code made the index, the values
+    stay, changes are searched for again, and files that were no runs are read again. If nothing changed, ``index``
+    itself is returned. A file that cannot be read as a run has an entry with the reason, and a copy of a run one with
+    the path of that run, and no values. Many files are read by several
     processes. ``on_files`` is called after each batch with the number of files read so far and the number of files to
     read; it is not called if there is none to read. ``index`` is not changed, and the result is not saved.
     """
     there = {(each.path, each.size_bytes, each.modified_ns) for each in found}
+    is_current = index.judged_by == code_fingerprint()
     unchanged = {"", *(entry.path for entry in index.entries if _key(entry) in there)}
     # A copy whose run has gone counts as a run: it is read again.
-    is_kept = np.array([_key(entry) in there and entry.copy_of in unchanged for entry in index.entries], dtype=bool)
+    is_kept = np.array(
+        [
+            _key(entry) in there and entry.copy_of in unchanged and (is_current or not entry.reason)
+            for entry in index.entries
+        ],
+        dtype=bool,
+    )
     kept = {_key(entry) for entry, keep in zip(index.entries, is_kept, strict=True) if keep}
     missing = [each for each in found if (each.path, each.size_bytes, each.modified_ns) not in kept]
-    if not missing and len(kept) == len(index.entries):
+    if is_current and not missing and len(kept) == len(index.entries):
         return index
     merge = _Merge(index, is_kept)
     done = 0
@@ -169,7 +176,7 @@ def _read_batch(folder: str, files: Sequence[FoundFile]) -> _Batch:
     machines: dict[str, int] = {}
     rows: list[tuple[int, int, int, float, float, float]] = []
     with _uncollected():
-        for place, (entry, points) in enumerate(_read(Path(folder), files)):
+        for place, (entry, points) in enumerate(_read(Path(folder), file) for file in files):
             entries.append(entry)
             for key, machine, value, low, high in points:
                 which = metrics.setdefault(key, len(metrics)), machines.setdefault(machine, len(machines))
@@ -193,44 +200,17 @@ _Value = tuple[bytes, str, float, float, float]
 _Read = tuple[Entry, list[_Value]]
 
 
-def _read(folder: Path, files: Sequence[FoundFile]) -> list[_Read]:
-    """Return the entry and the values of each file: from its digest, or else from its records."""
-    found = [_entered_by(folder, each, _of_digest) for each in files]
-    others = [place for place, read in enumerate(found) if read is None]
-    if not others:
-        return [read for read in found if read]
-    from_core = round_values([folder / files[place].path for place in others])
-    for place, texts in zip(others, from_core, strict=True):
-        found[place] = _entered_by(folder, files[place], partial(_of_records, texts=texts))
-    return [read for read in found if read]
-
-
-def _of_digest(path: Path) -> tuple[Digest, bool] | None:
-    digest = read_digest(path, code_fingerprint())
-    return (digest, False) if digest else None
-
-
-def _of_records(path: Path, texts: RoundTexts | None) -> tuple[Digest, bool]:
-    """Return the digest of a file, and whether it is unfinished; ``texts`` are those from nameplate-core, if any."""
-    if texts is not None:
-        with suppress(FileError, ArithmeticError, KeyError, TypeError, ValueError):  # of which the file says more
-            return _digest(read_round_values(path, texts))
-    return _digest(read_run(path))
-
-
-def _digest(file: RunFile) -> tuple[Digest, bool]:
-    return digest_of(file), file.stop is None
-
-
-def _entered_by(folder: Path, each: FoundFile, read: Callable[[Path], tuple[Digest, bool] | None]) -> _Read | None:
-    """Return the entry and the values of a file as ``read`` has them; None if it returns None."""
-    entry = Entry(path=each.path, size_bytes=each.size_bytes, modified_ns=each.modified_ns, reason=each.reason)
-    if each.reason:
+def _read(folder: Path, file: FoundFile) -> _Read:
+    """Return the entry and the values of a file: from its digest, or else from its records."""
+    entry = Entry(path=file.path, size_bytes=file.size_bytes, modified_ns=file.modified_ns, reason=file.reason)
+    if file.reason:
         return entry, []
-    path = folder / each.path
+    path = folder / file.path
     try:
-        found = read(path)
-        return found and _entered(entry, *found)
+        if digest := read_digest(path, values_version()):
+            return _entered(entry, digest, unfinished=False)
+        run = read_run(path)
+        return _entered(entry, digest_of(run), unfinished=run.stop is None)
     except ReadError as error:
         reason = str(error)
         # Read it again the next time: permissions and devices change without a trace in the file.
@@ -275,7 +255,9 @@ class _Merge:
         kept = index.values[stays]
         kept["run"] = (np.cumsum(is_kept) - 1)[kept["run"]]
         self._values = [kept]
-        self._touched = set(np.unique(index.values["machine"][~stays]).tolist())
+        is_current = index.judged_by == code_fingerprint()
+        changed = index.values["machine"][~stays if is_current else slice(None)]
+        self._touched = set(np.unique(changed).tolist())
         self._paths = {_identity(entry): entry.path for entry in self._entries if entry.started}
         self._before = index
 
@@ -313,6 +295,7 @@ class _Merge:
             changes=[each for each in before.changes if not is_touched[each.machine]] + changes,
             usual=np.concatenate([before.usual[~is_touched[before.usual["machine"]]], usual]),
             values=values,
+            judged_by=code_fingerprint(),
         )
 
 

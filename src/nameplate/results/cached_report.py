@@ -19,7 +19,7 @@ from nameplate.errors import FileError
 from nameplate.records.inputs import open_input
 from nameplate.records.result import Report
 from nameplate.records.user_cache import cache_folder, read_cached, write_cached
-from nameplate.results.digest import code_fingerprint
+from nameplate.results.code_fingerprint import code_fingerprint
 from nameplate.results.run_file import read_run
 from nameplate.results.summarise import summarise
 

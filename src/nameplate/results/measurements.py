@@ -10,34 +10,11 @@ import msgspec
 from msgspec.structs import replace
 
 from nameplate.errors import FileError
-from nameplate.probes.shared.job import nodes_of
 from nameplate.records.machine_record import Machine
-from nameplate.records.numbers import Count
 from nameplate.records.plan_record import Value
-from nameplate.records.run_record import Digest, FileRecord, Header, Outcome, Record, Reference, Run, Sample, Stop
+from nameplate.records.run_record import Digest, FileRecord, Header, Outcome, Reference, Run, Sample, Stop
 from nameplate.results.earlier_versions import completed_plan, missing_params
 from nameplate.results.record_checks import problem_of_node, problem_of_outcome, problem_of_samples
-
-
-class RoundValues(Record, frozen=True, tag="values", kw_only=True, gc=False):
-    """The values of the metrics in one round of an experiment, as nameplate-core writes them in place of the samples.
-
-    ``line`` is the number of the line with the outcome. ``values`` has one entry per metric of the probe: None if the
-    round has no value, False if a number is missing or the value is not finite.
-    """
-
-    line: Count
-    values: list[float | bool | None]
-
-
-class SampleRanges(Record, frozen=True, tag="ranges", kw_only=True, gc=False):
-    """The lowest and the highest of each number in an experiment's samples that nameplate-core replaced by values.
-
-    Samples that differ in more than numbers have ranges of their own.
-    """
-
-    lowest: Sample
-    highest: Sample
 
 
 class Measurement(msgspec.Struct, frozen=True):
@@ -46,16 +23,11 @@ class Measurement(msgspec.Struct, frozen=True):
     ``samples`` are in the order of the file. The list is empty if the experiment ended before its first sample. If each
     node of a job ran the experiment on its own, ``of_nodes`` has the outcome of each node by its index in the job's
     list of nodes, and ``outcome`` is that of all nodes together. Otherwise ``of_nodes`` is empty.
-
-    ``values`` is None unless ``read_round_values`` found the values of the round in place of its samples, which are
-    then not there. It has the value of each metric of the probe, None for a metric without one in this round, and False
-    for one that cannot be computed.
     """
 
     outcome: Outcome
     samples: list[Sample]
     of_nodes: dict[int, Outcome] = {}
-    values: Sequence[float | bool | None] | None = None
 
 
 class RunFile(msgspec.Struct, frozen=True):
@@ -94,14 +66,10 @@ class Block(NamedTuple):
 
 
 class Assembler:
-    """Groups the records of a run file. Samples belong to the outcome that follows them; all others are lost.
+    """Groups the records of a run file. Samples belong to the outcome that follows them; all others are lost."""
 
-    ``values`` has the values of each round whose samples are not among the records, at most once for a line.
-    """
-
-    def __init__(self, path: Path, values: Sequence[RoundValues] = ()) -> None:
+    def __init__(self, path: Path) -> None:
         self._path = path
-        self._values = {each.line: each.values for each in values}
         self._run: Run | None = None
         self._stop: Stop | None = None
         self._headers: list[Header] = []
@@ -178,36 +146,10 @@ class Assembler:
             self._check_outcome(line, outcome)
             if found := problem_of_samples(self._machine, outcome, samples):
                 self._check(own[found.place][0], found.problem)
-        values = self._values.pop(line, None)
-        if values is not None:
-            self._check_replaced(line, outcome)
         self._lost += len(self._pending) - len(own)
         self._pending = []
-        self._measurements.append(Measurement(outcome, samples, self._of_nodes, values))
+        self._measurements.append(Measurement(outcome, samples, self._of_nodes))
         self._of_nodes = {}
-
-    def _check_replaced(self, line: int, outcome: Outcome) -> None:
-        """Check the outcome of a round whose samples are not among the records."""
-        if outcome.ending != "ok" or self._pending:
-            raise FileError(f"{self._path}: line {line}: its values are not those of its samples")
-        if len(nodes_of(self._machine)) > 1:
-            raise FileError(f"{self._path}: line {line}: nodes are judged by their samples")
-        earlier = self._outcomes.get(outcome.id)
-        if earlier and earlier.probe != outcome.probe:
-            raise FileError(f"{self._path}: line {line}: earlier rounds have another probe")
-        self._check_outcome(line, outcome)
-
-    def check_ranges(self, ranges: SampleRanges) -> None:
-        """Check the samples of an experiment by their ranges, after its outcomes.
-
-        Raises:
-            FileError: something is wrong with a sample, or there is no outcome.
-        """
-        outcome = self._outcomes.get(ranges.lowest.id)
-        if outcome is None:
-            raise FileError(f"{self._path}: no outcome belongs to the ranges of '{ranges.lowest.id}'")
-        if found := problem_of_samples(self._machine, outcome, [ranges.lowest]):
-            raise FileError(f"{self._path}: {found.problem}")
 
     def _check_outcome(self, line: int, outcome: Outcome) -> None:
         """Check an outcome, unless that of an earlier round was the same."""
@@ -229,8 +171,6 @@ class Assembler:
         """Return the content of the file. Raises FileError if it has no record of type 'run'."""
         if self._run is None:
             raise FileError(f"{self._path} is empty: this is not a run file")
-        if self._values:
-            raise FileError(f"{self._path}: line {min(self._values)} is not the outcome that its values belong to")
         self._drop_pending()
         return RunFile(
             str(self._path), completed_plan(self._run, self._missing), self._headers, self._measurements, self._stop,

@@ -34,9 +34,6 @@ def metric_rounds(probe: Probe, measurements: Sequence[Measurement], machine: Ma
 
     ``measurements`` are the rounds of the experiment, as ``good_rounds`` returns them. A metric that lacks a value in
     any round is left out, unless it ``may_lack_rounds``.
-
-    Raises:
-        ValueError: a value from ``read_round_values`` cannot be computed.
     """
     experiments = [resolved_experiment(measurement.outcome, machine) for measurement in measurements]
     rounds = [values_in_round(probe, measurement, machine) for measurement in measurements]
@@ -51,24 +48,12 @@ def values_in_round(probe: Probe, measurement: Measurement, machine: Machine) ->
 
     An experiment has no value of a metric that it does not have (``Metric.when``). ``machine`` is the machine of the
     round. The ``ending`` of the outcome is not checked.
-
-    Raises:
-        ValueError: a value from ``read_round_values`` cannot be computed.
     """
     experiment = resolved_experiment(measurement.outcome, machine)
-    values: list[float | None] = []
-    for column, metric in enumerate(probe.metrics):
-        value = None
-        if metric.when(experiment):
-            value = (
-                metric.round_value(experiment, measurement.samples)
-                if measurement.values is None
-                else measurement.values[column]
-            )
-        if value is False:
-            raise ValueError(f"{metric.name} of '{measurement.outcome.id}' cannot be computed")
-        values.append(value)
-    return values
+    return [
+        metric.round_value(experiment, measurement.samples) if metric.when(experiment) else None
+        for metric in probe.metrics
+    ]
 
 
 def main_values(probe: Probe, rounds: Sequence[Sequence[float | None]]) -> list[float]:

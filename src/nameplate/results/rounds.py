@@ -61,7 +61,7 @@ def good_rounds(measurements: Sequence[Measurement], of_nodes: bool = False) -> 
         for each in measurements
         if each.outcome.ending == "ok" or (of_nodes and any(own.ending == "ok" for own in each.of_nodes.values()))
     ]
-    return [measurement for measurement in good if measurement.samples or measurement.values is not None]
+    return [measurement for measurement in good if measurement.samples]
 
 
 def worst_outcome(measurements: Sequence[Measurement]) -> Outcome:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from io import BytesIO
 from itertools import chain
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO
 
 import msgspec
 from msgspec.structs import replace
@@ -23,7 +23,7 @@ from nameplate.records.machine_record import Machine
 from nameplate.records.run_record import SCHEMA, Digest, FileRecord, Header, Run, check_moment
 from nameplate.records.run_writer import RunWriter
 from nameplate.records.trusted_files import is_private_file
-from nameplate.results.measurements import Assembler, Block, RoundValues, RunFile, SampleRanges
+from nameplate.results.measurements import Assembler, Block, RunFile
 from nameplate.results.record_checks import problem_of_record
 
 # Room for all pairs of two thousand nodes.
@@ -39,7 +39,6 @@ _DIGEST = _BEGIN + b'"figures"'
 _DECODED_ALONE = {Run, Digest}
 
 _decoder = msgspec.json.Decoder(FileRecord | Digest)
-_values_decoder = msgspec.json.Decoder(RoundValues | SampleRanges)
 _digest_decoder = msgspec.json.Decoder(Digest)
 
 
@@ -60,59 +59,10 @@ def read_run(path: Path) -> RunFile:
         raise ReadError(f"cannot read {path}: {error.strerror}") from None
 
 
-class RoundTexts(NamedTuple):
-    """The two texts in JSON Lines that ``nameplate-core round-values`` prints for a run file.
-
-    ``kept`` has lines of the file, unchanged. ``values`` has records of the types ``RoundValues`` and ``SampleRanges``
-    in place of the samples that are missing there.
-    """
-
-    kept: bytes
-    values: bytes
-
-
-def read_round_values(path: Path, texts: RoundTexts) -> RunFile:
-    """Return the content of a run file as nameplate-core printed it.
-
-    ``path`` only names the file. Where there are values in place of the samples of a round, its measurement has
-    ``values`` and no samples; such samples are checked by the lowest and the highest of their numbers. ``whole_bytes``
-    counts the bytes of ``texts.kept``.
-
-    Raises:
-        FileError: the texts are not from a valid run file, or have a line that ``read_run`` decodes on its own. The
-            message does not help a user, since it counts the lines that are kept.
-    """
-    first, _, others = texts.kept.partition(b"\n")
-    begin = len(first) + 1
-    if not _is_whole(path, 1, texts.kept[:begin]):
-        raise FileError(f"{path} is empty: this is not a run file")
-    replacements = _decode_replacements(path, texts.values)
-    assembler = Assembler(path, [each for each in replacements if isinstance(each, RoundValues)])
-    assembler.add(Block(1, begin, [_decode(path, 1, first)]))
-    if others:
-        records = _decode_lines(others)
-        if not records:
-            raise FileError(f"{path}: its lines cannot be decoded together")
-        assembler.add(Block(2, len(texts.kept), records))
-    for each in replacements:
-        if isinstance(each, SampleRanges):
-            assembler.check_ranges(each)
-    return assembler.result()
-
-
-def _decode_replacements(path: Path, values: bytes) -> list[RoundValues | SampleRanges]:
-    try:
-        if clean_json(values) is values:
-            return _values_decoder.decode_lines(values)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        pass
-    raise FileError(f"{path}: the values in place of its samples cannot be decoded")
-
-
 def read_digest(path: Path, by: str) -> Digest | None:
     """Return the digest in the last line of a run file, or None if that line is not a current digest.
 
-    A digest is current if its ``by`` equals the argument ``by``, which callers take from ``code_fingerprint``, and if
+    A digest is current if its ``by`` equals the argument ``by``, which callers take from ``values_version``, and if
     its checksum matches all bytes before the last line. The records themselves are not decoded, so the digest of a file
     that others can write is ignored.
 

@@ -142,10 +142,7 @@ def measured_values(file: RunFile) -> Iterator[MeasuredValue]:
     Experiments are in the order of the plan. Value and interval are in the metric's SI base unit, and equal those of
     ``summarise``: the median of the rounds, and (low, high) or None with fewer than six rounds. It takes less time than
     ``summarise``, since nothing else is computed. Nothing is yielded for an experiment that has no value there, and
-    nothing at all for a file without a header. ``file`` may be from ``read_round_values``.
-
-    Raises:
-        ValueError: a value from ``read_round_values`` cannot be computed, or is of another probe than the plan says.
+    nothing at all for a file without a header.
     """
     machine = file.machine
     by_id = rounds_by_experiment(file)
@@ -155,8 +152,6 @@ def measured_values(file: RunFile) -> Iterator[MeasuredValue]:
         with_samples = good_rounds(by_id[experiment.id])
         if probe is None or machine is None or not with_samples or experiment.id in same:
             continue
-        if any(own.values is not None and own.outcome.probe != probe.name for own in with_samples):
-            raise ValueError(f"'{experiment.id}' has values of another probe than {probe.name}")
         for rounds in metric_rounds(probe, with_samples, machine):
             interval = median_interval(rounds.values)
             metric, params = rounds.metric, rounds.measurements[-1].outcome.params

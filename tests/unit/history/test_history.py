@@ -7,7 +7,7 @@ import multiprocessing
 import random
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,7 @@ from nameplate.history.changes import (
     runs_of,
     series_of,
 )
-from nameplate.history.index import Index, empty_index, index_file, load_index, save_index
+from nameplate.history.index import Change, Entry, Index, Rows, empty_index, index_file, load_index, save_index
 from nameplate.history.update import run_files, updated
 from nameplate.records.run_record import FileRecord, MetricKey, Stop
 from nameplate.records.run_writer import RunWriter
@@ -38,7 +38,8 @@ from nameplate.report.metric_names import MetricNames
 from nameplate.report.terminal.console import make_console
 from nameplate.report.terminal.history import print_series
 from nameplate.results.digest import digest_of
-from nameplate.results.run_file import RoundTexts, append_digest, read_run
+from nameplate.results.measurements import RunFile
+from nameplate.results.run_file import append_digest, read_run
 from nameplate.results.summarise import summarise
 from run_samples import header, outcome, plan, run, sample
 
@@ -167,13 +168,12 @@ def test_each_run_is_shown_next_to_the_usual_value(folder: Path) -> None:
 def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Record the names of the run files whose records are read."""
     seen: list[str] = []
-    of_records = update._of_records
 
-    def reading(path: Path, texts: RoundTexts | None) -> Any:
+    def reading(path: Path) -> RunFile:
         seen.append(path.name)
-        return of_records(path, texts)
+        return read_run(path)
 
-    monkeypatch.setattr(update, "_of_records", reading)
+    monkeypatch.setattr(update, "read_run", reading)
     return seen
 
 
@@ -309,6 +309,30 @@ HOSTILE = {
 }
 
 
+def test_after_an_update_changes_are_searched_for_and_the_records_stay(
+    folder: Path, reads: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "x.jsonl").write_text("no run\n")
+    before = kept(folder)
+    del reads[:]
+    searched: list[int] = []
+    look_over = update._looked_over
+
+    def searching(values: Rows, entries: Sequence[Entry]) -> tuple[list[Change], Rows]:
+        searched.append(len(values))
+        return look_over(values, entries)
+
+    monkeypatch.setattr(update, "_looked_over", searching)
+    monkeypatch.setattr(update, "code_fingerprint", lambda: "later code")
+    after = kept(folder)
+    assert reads == ["x.jsonl"]
+    assert searched == [len(before.values)]
+    assert (after.changes, after.judged_by) == (before.changes, "later code")
+    assert same(after, before, folder)
+    assert read(folder) is not None
+    assert reads == ["x.jsonl"]
+
+
 def test_a_file_that_is_not_a_run_is_reported_and_not_read_again(folder: Path, reads: list[str]) -> None:
     for name, content in HOSTILE.items():
         (folder / name).write_bytes(content)
@@ -374,7 +398,7 @@ def test_the_last_line_of_a_complete_run_is_enough(folder: Path, reads: list[str
 
 
 def _other_code(content: bytes) -> bytes:
-    return re.sub(rb'"by":"[0-9a-f]+"', b'"by":"0000"', content)
+    return re.sub(rb'"by":"[^"]+"', b'"by":"0000"', content)
 
 
 def _other_samples(content: bytes) -> bytes:

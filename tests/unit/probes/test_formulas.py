@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from nameplate.probes import Counter, Fact, Percentile, Ratio, Scaled, Sum, elapsed, load_probes, one, operations
-from nameplate.probes.shared.formulas import NoFormulaError, formula_of, formulas_of
+from nameplate.probes import Counter, Fact, Percentile, Ratio, Scaled, Sum, elapsed, one, operations
+from nameplate.probes.shared.formulas import NoFormulaError, formula_of
 
 
 def test_factors_and_divisors_keep_their_order() -> None:
@@ -40,11 +40,3 @@ def test_a_product_after_a_quotient_is_refused() -> None:
     nested = Scaled(Scaled(operations, over=("chains",)), times=("depth",))
     with pytest.raises(NoFormulaError, match="divides after all products"):
         formula_of(Ratio("m", "s", "lower", elapsed, nested))
-
-
-def test_a_probe_has_formulas_for_all_metrics_or_none() -> None:
-    probes = load_probes()
-    assert len(formulas_of(probes["disk_block"]) or []) == len(probes["disk_block"].metrics)
-    # The cores that work are not in the records of an experiment.
-    assert formulas_of(probes["cpu_flops"]) is None
-    assert formulas_of(probes["mpi_pairs"]) is None

@@ -12,7 +12,7 @@ from nameplate.errors import FileError, ReadError
 from nameplate.report.exports.json import export
 from nameplate.results import cached_report
 from nameplate.results.cached_report import keep_report, report_of
-from nameplate.results.digest import code_fingerprint
+from nameplate.results.code_fingerprint import code_fingerprint
 from nameplate.results.measurements import RunFile
 from nameplate.results.run_file import read_run
 from nameplate.results.summarise import summarise
@@ -90,7 +90,7 @@ def test_a_changed_table_is_other_code(suffix: str, tmp_path: Path, monkeypatch:
     (tmp_path / "package" / "results").mkdir(parents=True)
     table = tmp_path / "package" / f"table{suffix}"
     table.write_text("1")
-    monkeypatch.setattr("nameplate.results.digest.__file__", str(tmp_path / "package" / "results" / "digest.py"))
+    monkeypatch.setattr("nameplate.results.code_fingerprint.__file__", str(tmp_path / "package" / "results" / "x.py"))
     before = code_fingerprint.__wrapped__()
     table.write_text("2")
     assert code_fingerprint.__wrapped__() != before

@@ -10,7 +10,6 @@ from nameplate.probes import (
     Fact,
     Metric,
     Percentile,
-    Probe,
     Ratio,
     SampleQuantity,
     Scaled,
@@ -49,20 +48,6 @@ def formula_of(metric: Metric) -> dict[str, Any]:
     if not isinstance(metric, Ratio):
         raise NoFormulaError(f"{metric.name}: nameplate-core computes quotients and percentiles only")
     return {"numerator": _products_of(metric.numerator), "denominator": _products_of(metric.denominator)}
-
-
-def formulas_of(probe: Probe) -> list[dict[str, Any]] | None:
-    """Return the formulas of all metrics of a probe, in their order.
-
-    The result is None if a metric has no formula, or if the workers of the probe's samples are checked, since that
-    check depends on the labels of a round.
-    """
-    if probe.recorded.worker_names:
-        return None
-    try:
-        return [formula_of(metric) for metric in probe.metrics]
-    except NoFormulaError:
-        return None
 
 
 def _products_of(quantity: SampleQuantity) -> list[dict[str, list[str]]]:

@@ -1,4 +1,4 @@
-#include "rounds/statistics.h"
+#include "quick/statistics.h"
 
 #include <algorithm>
 #include <bit>
