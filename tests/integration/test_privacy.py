@@ -83,7 +83,7 @@ def content_of(path: Path) -> str:
 def test_an_export_has_no_identifier(home: Path, tmp_path: Path, name: str) -> None:
     """The exports ``xml`` and ``study`` need other runs; their unit tests check them."""
     for run in ("disk.jsonl", "bad.jsonl", "net.jsonl"):
-        output = ["-o", str(tmp_path)] if name in SEVERAL_FILES else []
+        output = ["-o", str(tmp_path), "--force"] if name in SEVERAL_FILES else []
         if name == "gnuplot" and run == "bad.jsonl":
             continue
         text = on_that_host(home, "show", run, "--format", name, *output)

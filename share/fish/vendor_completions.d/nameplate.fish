@@ -134,7 +134,7 @@ complete -c nameplate -n '__fish_nameplate_using_command history' -l machine -r 
 complete -c nameplate -n '__fish_nameplate_using_command history' -l last -r -d 'The number of runs to list.'
 complete -c nameplate -n '__fish_nameplate_using_command history' -l output -r -F -d 'Draw the selected metrics over time into this file (.svg, .pdf or .png).'
 complete -c nameplate -n '__fish_nameplate_using_command history' -s o -r -F -d 'Draw the selected metrics over time into this file (.svg, .pdf or .png).'
-complete -c nameplate -n '__fish_nameplate_using_command history' -l force -d 'Replace a file that nameplate did not write, or cannot write again. Run files a…'
+complete -c nameplate -n '__fish_nameplate_using_command history' -l force -d 'Replace a file also if no checksum shows that nameplate wrote all of it. Run fi…'
 complete -c nameplate -n '__fish_nameplate_using_command history' -l json -d 'Print the runs, the changes and the values of the selected metrics as JSON.'
 
 # Options for: list
@@ -158,7 +158,7 @@ complete -c nameplate -n '__fish_nameplate_using_command nodes' -l output -r -F 
 complete -c nameplate -n '__fish_nameplate_using_command nodes' -s o -r -F -d 'Also draw the maps of all metrics into this file (.svg, .pdf or .png).'
 complete -c nameplate -n '__fish_nameplate_using_command nodes' -l recheck -r -F -d 'Measure the slow nodes again, one node at a time, with up to three healthy node…'
 complete -c nameplate -n '__fish_nameplate_using_command nodes' -l mpi -r -d 'The MPI launcher for --recheck, of a job that includes these nodes: "mpirun -n …'
-complete -c nameplate -n '__fish_nameplate_using_command nodes' -l force -d 'Replace a file that nameplate did not write, or cannot write again. Run files a…'
+complete -c nameplate -n '__fish_nameplate_using_command nodes' -l force -d 'Replace a file also if no checksum shows that nameplate wrote all of it. Run fi…'
 complete -c nameplate -n '__fish_nameplate_using_command nodes' -l json -d 'Print every value of every node as JSON.'
 
 # Options for: plan
@@ -177,7 +177,7 @@ complete -c nameplate -n '__fish_nameplate_using_command report' -s o -r -F -d '
 complete -c nameplate -n '__fish_nameplate_using_command report' -l expect -r -F -d 'A site file of nameplate check, by whose expected ranges the machines are judge…'
 complete -c nameplate -n '__fish_nameplate_using_command report' -l charts -r -F -d 'Write each chart as SVG, PDF and PNG, in a size for a paper and for a slide, in…'
 complete -c nameplate -n '__fish_nameplate_using_command report' -l figures -r -F -d 'Write each chart as SVG, PDF and PNG, in a size for a paper and for a slide, in…'
-complete -c nameplate -n '__fish_nameplate_using_command report' -l force -d 'Replace a file that nameplate did not write, or cannot write again. Run files a…'
+complete -c nameplate -n '__fish_nameplate_using_command report' -l force -d 'Replace a file also if no checksum shows that nameplate wrote all of it. Run fi…'
 complete -c nameplate -n '__fish_nameplate_using_command report' -l json -d 'Print the names of what was written as JSON.'
 
 # Options for: run
@@ -210,7 +210,7 @@ complete -c nameplate -n '__fish_nameplate_using_command run' -l output -r -F -d
 complete -c nameplate -n '__fish_nameplate_using_command run' -s o -r -F -d 'The run file to write. Default: nameplate-DATE-TIME.jsonl in the current direct…'
 complete -c nameplate -n '__fish_nameplate_using_command run' -l report -r -F -d 'Also write an HTML report to this file.'
 complete -c nameplate -n '__fish_nameplate_using_command run' -l study -r -F -d 'A folder for the results of a plan that reproduces a study: its tables with the…'
-complete -c nameplate -n '__fish_nameplate_using_command run' -l force -d 'Let --report and --study replace files that nameplate did not write. Run files …'
+complete -c nameplate -n '__fish_nameplate_using_command run' -l force -d 'Let --report and --study replace files also if no checksum shows that nameplate…'
 complete -c nameplate -n '__fish_nameplate_using_command run' -l all -d 'Show the tables of all values below the first screen.'
 complete -c nameplate -n '__fish_nameplate_using_command run' -l json -d 'Print the results as JSON instead.'
 complete -c nameplate -n '__fish_nameplate_using_command run' -l quiet -d 'Show neither progress nor results.'
@@ -242,7 +242,7 @@ complete -c nameplate -n '__fish_nameplate_using_command show' -l expect -r -F -
 complete -c nameplate -n '__fish_nameplate_using_command show' -l all -d 'Show the tables of all values below the first screen.'
 complete -c nameplate -n '__fish_nameplate_using_command show' -l json -d 'The same as --format json.'
 complete -c nameplate -n '__fish_nameplate_using_command show' -l identify -d 'Keep the host name in formats other than the table.'
-complete -c nameplate -n '__fish_nameplate_using_command show' -l force -d 'Replace a file that nameplate did not write, or cannot write again. Run files a…'
+complete -c nameplate -n '__fish_nameplate_using_command show' -l force -d 'Replace a file also if no checksum shows that nameplate wrote all of it. Run fi…'
 
 # Options for: versus
 complete -c nameplate -n '__fish_nameplate_using_command versus' -l help -d 'Display this message and exit.'
