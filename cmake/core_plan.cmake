@@ -7,7 +7,7 @@ if(NOT NAMEPLATE_CORE_PLAN)
   set(python_package "${CMAKE_CURRENT_SOURCE_DIR}/src/nameplate")
   file(GLOB_RECURSE declarations CONFIGURE_DEPENDS "${python_package}/probes/*.py" "${python_package}/planning/*.py"
        "${python_package}/records/*.py" "${python_package}/statistics/*.py")
-  file(GLOB shared CONFIGURE_DEPENDS "${python_package}/*.py" "${python_package}/report/areas.py")
+  file(GLOB shared CONFIGURE_DEPENDS "${python_package}/*.py")
   add_custom_command(
     OUTPUT "${NAMEPLATE_CORE_PLAN}"
     COMMAND "${Python3_EXECUTABLE}" -B "${CMAKE_CURRENT_SOURCE_DIR}/cmake/core_plan.py" "${NAMEPLATE_CORE_PLAN}"

@@ -23,10 +23,10 @@ from nameplate.errors import UsageError
 from nameplate.planning.plan_file import make_limits, read_plan
 from nameplate.planning.sweep import Parameter, experiment_id, parse_values
 from nameplate.probes import Metric, ParameterSweep, Probe, load_probes
+from nameplate.probes.shared.areas import label_of_area, order_of_area
 from nameplate.probes.shared.formulas import formula_of
 from nameplate.probes.shared.screen_line import ScreenLine, is_any
 from nameplate.records.plan_record import Experiment, Plan, Value
-from nameplate.report.areas import label_of_area, order_of_area
 
 PLAN = "quick"
 SIZE = Parameter(name="size", type="size", summary="", default=None, automatic="", maximum=float("inf"))

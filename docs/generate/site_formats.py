@@ -14,7 +14,7 @@ from nameplate.records.result import Summary
 from nameplate.report import comparison_exports, exports
 from nameplate.report.comparison_exports import comparison_export_names
 from nameplate.report.exports import export_names
-from nameplate.report.named_formats import format_module
+from nameplate.report.formats.named_formats import format_module
 from nameplate.tools import external
 from nameplate.tools.external import load_importers, load_references
 from site_reference import Row, json_type, markdown_table

@@ -25,7 +25,7 @@ from nameplate.execution.core_process import describe_all
 from nameplate.planning.plan_file import read_plan, shipped_plans
 from nameplate.planning.sweep import Parameter, ProbeInfo
 from nameplate.probes import Metric, Percentile, load_probes
-from nameplate.report.parameter_values import possible_values
+from nameplate.report.content.parameter_values import possible_values
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = ROOT / "schema" / "record.schema.json"

@@ -23,7 +23,7 @@ from nameplate.expectations.site_file import make_site, read_site, site_text
 from nameplate.records import atomic_write, replaceable
 from nameplate.records.atomic_write import write_whole
 from nameplate.records.replaceable import mark_work_folder, why_kept
-from nameplate.report.charts.pictures import write_picture
+from nameplate.report.chart_files.pictures import write_picture
 from nameplate.report.exports import export_names, find_export
 from nameplate.tools.paired import scratch
 from recorded_runs import recorded_file

@@ -23,8 +23,8 @@ from nameplate.records.plan_record import Experiment, Plan, Value
 from nameplate.records.result import Nodes
 from nameplate.records.run_record import Stop
 from nameplate.records.run_writer import RunWriter
-from nameplate.report.csv_cells import plain
-from nameplate.report.terminal.nodes import drain_command, slow_nodes
+from nameplate.report.content.slow_nodes import drain_command, slow_nodes
+from nameplate.report.formats.csv_cells import plain
 from nameplate.results.run_file import read_run
 from recorded_runs import GOLDEN, recorded_file
 from report_kinds import cluster

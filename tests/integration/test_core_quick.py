@@ -17,10 +17,10 @@ import pytest
 from nameplate.command_line import run
 from nameplate.execution.core_process import describe_core
 from nameplate.planning.plan_file import build_plan, read_plan
+from nameplate.probes.shared.areas import label_of_area
 from nameplate.records.run_record import Run, Stop
-from nameplate.report.areas import label_of_area
-from nameplate.report.brief import brief
-from nameplate.report.first_screen import first_screen
+from nameplate.report.content.brief import brief
+from nameplate.report.content.first_screen import first_screen
 from nameplate.results.run_file import read_run
 from nameplate.results.summarise import summarise
 from record_schema import assert_valid

@@ -14,7 +14,7 @@ from machines import GUEST, machine_with
 from nameplate.command_line import run
 from nameplate.errors import UsageError
 from nameplate.records.result import Report
-from nameplate.report.charts.gnuplot import quoted
+from nameplate.report.chart_files.gnuplot import quoted
 from nameplate.report.exports import gnuplot
 from nameplate.results.run_file import read_run
 from nameplate.results.studies import StudyRun, make_study

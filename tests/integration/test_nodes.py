@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 import pytest
 
 from nameplate.commands import run
-from nameplate.report.aliases import without_names
+from nameplate.report.content.aliases import without_names
 from nameplate.report.exports import xml
 from nameplate.report.html.document import DETAILS
 from nameplate.report.html.page import render

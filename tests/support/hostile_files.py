@@ -178,7 +178,7 @@ SLOW_CALLS = {
         "from nameplate.planning.sweep import _RANGE; print(_RANGE.fullmatch('1..' * 60_000))", "",
     ),
     "an address without an end": (
-        "from nameplate.report.aliases import _hidden; print(len(_hidden('[' + ':' * 500_000)))", "",
+        "from nameplate.report.content.aliases import _hidden; print(len(_hidden('[' + ':' * 500_000)))", "",
     ),
 }  # fmt: skip
 

@@ -17,7 +17,7 @@ from nameplate.expectations.judging import JudgedValue, Verdict
 from nameplate.records.plan_record import Limits, Value
 from nameplate.records.result import Quantity, Report, Result, Series, Table
 from nameplate.records.study_record import Study, StudyAxis, StudyCell, StudyChart, StudyColumn, StudyLine, StudyTable
-from nameplate.report.judgement import MachineJudgement
+from nameplate.report.content.judgement import MachineJudgement
 from nameplate.results.run_file import read_run
 from nameplate.results.summarise import summarise
 from report_samples import (

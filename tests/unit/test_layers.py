@@ -42,6 +42,14 @@ CORE_EXCEPTIONS = {"probe/error.h"}
 PYTHON_FILES = sorted((ROOT / "src" / "nameplate").rglob("*.py"))
 
 
+REPORT = ROOT / "src" / "nameplate" / "report"
+# What is said, its forms, how it looks, and files of it; rooms on the same floor do not import each other.
+REPORT_FLOORS = [
+    ["content"], ["formats"], ["terminal", "charts"], ["html"], ["chart_files"], ["exports", "comparison_exports"],
+]  # fmt: skip
+REPORT_FILES = [path for path in PYTHON_FILES if path.is_relative_to(REPORT) and path.parent != REPORT]
+
+
 def python_imports(path: Path) -> set[str]:
     """Return what a file imports from nameplate, with the names: "probes.shared.job.nodes_of"."""
     found = set()
@@ -64,6 +72,16 @@ def test_python_imports_follow_the_layers(path: Path) -> None:
         return
     allowed = SHARED | set(PACKAGES[: PACKAGES.index(own)] if own in PACKAGES else [])
     assert used <= allowed, f"{own} imports {used - allowed}"
+
+
+@pytest.mark.parametrize("path", REPORT_FILES, ids=lambda path: str(path.relative_to(REPORT)))
+def test_what_is_said_does_not_know_how_it_looks(path: Path) -> None:
+    """Within the package report, a room imports itself and the rooms on lower floors."""
+    room = path.relative_to(REPORT).parts[0]
+    floor = next(number for number, rooms in enumerate(REPORT_FLOORS) if room in rooms)
+    allowed = {room, *(name for rooms in REPORT_FLOORS[:floor] for name in rooms)}
+    used = {name.split(".")[1] for name in python_imports(path) if name.startswith("report.")}
+    assert used <= allowed, f"{room} imports {used - allowed}"
 
 
 def test_every_package_is_in_a_layer() -> None:

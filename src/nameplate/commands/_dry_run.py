@@ -11,7 +11,7 @@ from nameplate.probes import probe_of
 from nameplate.records.machine_record import Machine
 from nameplate.records.plan_record import Plan
 from nameplate.records.run_record import Run
-from nameplate.report.format import count
+from nameplate.report.content.format import count
 
 
 def print_plan(header: Run, peer: str | None, mpi: str | None, machine: Machine) -> None:

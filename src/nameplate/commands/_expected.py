@@ -18,7 +18,7 @@ from nameplate.expectations.site_file import read_site, site_expectation
 from nameplate.records.machine_record import Machine
 from nameplate.records.plan_record import Experiment
 from nameplate.records.result import Report
-from nameplate.report.judgement import MachineJudgement
+from nameplate.report.content.judgement import MachineJudgement
 
 # From a machine and the experiments of a run to what is expected of them.
 ExpectationSource: TypeAlias = Callable[[Machine, Sequence[Experiment]], Expectation]

@@ -16,7 +16,7 @@ from nameplate.history.changes import change_reports, changes_found, metrics_nam
 from nameplate.history.index import Index, load_index, save_index
 from nameplate.history.update import run_files, updated
 from nameplate.records.run_record import SCHEMA
-from nameplate.report.metric_names import MetricNames
+from nameplate.report.content.metric_names import MetricNames
 from nameplate.report.terminal.console import make_console
 from nameplate.report.terminal.history import print_copies, print_not_read, print_overview, print_series
 
@@ -71,7 +71,7 @@ class Look:
         There must be words. Raises UsageError for a suffix other than .svg, .pdf and .png or more than 30 metrics,
         FileError if the file cannot be written.
         """
-        from nameplate.report.charts.history import write_series  # noqa: PLC0415 (charts take a second to import)
+        from nameplate.report.chart_files.history import write_series  # noqa: PLC0415 (charts take a second to import)
 
         write_series(self._series, self._changes, self._names, path, force)
 

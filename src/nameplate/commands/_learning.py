@@ -14,7 +14,7 @@ from nameplate.expectations.site_file import MIN_MACHINES, ClassRanges, Site, si
 from nameplate.records.atomic_write import write_whole
 from nameplate.records.inputs import is_folder
 from nameplate.records.outputs import check_output
-from nameplate.report.format import count
+from nameplate.report.content.format import count
 from nameplate.results.run_file import read_run
 from nameplate.results.summarise import summarise
 

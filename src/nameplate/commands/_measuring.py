@@ -31,7 +31,7 @@ from nameplate.records.plan_record import PerNode, Plan
 from nameplate.records.result import Nodes, Report
 from nameplate.records.run_record import SCHEMA, Header, Reference, Run, check_moment
 from nameplate.records.run_writer import RunWriter
-from nameplate.report.terminal.nodes import slow_nodes
+from nameplate.report.content.slow_nodes import slow_nodes
 from nameplate.results.digest import digest_of_report
 from nameplate.results.measurements import Measurement, RunFile
 from nameplate.results.metric_rounds import values_in_round

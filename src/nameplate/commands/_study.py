@@ -8,7 +8,7 @@ from nameplate.errors import FileError, UsageError
 from nameplate.records.atomic_write import write_whole
 from nameplate.records.replaceable import check_replaceable
 from nameplate.records.result import Report
-from nameplate.report.aliases import without_names
+from nameplate.report.content.aliases import without_names
 from nameplate.results.studies import study_names
 
 _TABLES, _REPORT = "tables.csv", "report.html"
@@ -36,7 +36,7 @@ def write_study(report: Report, folder: Path, force: bool) -> str:
     It replaces earlier files of these names, with ``force`` also others. Raises UsageError if the run's plan reproduces
     no study, FileError if a file cannot be written or may not be replaced; then none is written.
     """
-    from nameplate.report.charts.pictures import SLIDE, picture_files, write_pictures  # noqa: PLC0415 (charts take a second to import)
+    from nameplate.report.chart_files.pictures import SLIDE, picture_files, write_pictures  # noqa: PLC0415 (charts take a second to import)
     from nameplate.report.exports.study import export, study_charts  # noqa: PLC0415 (charts take a second to import)
     from nameplate.report.html.document import write_html  # noqa: PLC0415 (charts take a second to import)
 

@@ -31,7 +31,7 @@ from nameplate.planning.sweep import experiments, find_probe, split_arguments
 from nameplate.probes import probe_of
 from nameplate.records.plan_record import Experiment, Plan, Variant
 from nameplate.records.result import Report
-from nameplate.report.format import count
+from nameplate.report.content.format import count
 from nameplate.report.terminal.progress import make_progress
 
 Option = Annotated[str | None, Parameter(show_default=False)]

@@ -26,8 +26,8 @@ from nameplate.planning.plan_file import build_plan, read_plan
 from nameplate.records.machine_record import Machine
 from nameplate.records.plan_record import Plan
 from nameplate.records.result import Report
-from nameplate.report.judgement import MachineJudgement
-from nameplate.report.judgement_junit import judgement_junit
+from nameplate.report.content.judgement import MachineJudgement
+from nameplate.report.formats.judgement_junit import judgement_junit
 from nameplate.report.terminal.check import Checked, print_checked, short_line
 from nameplate.report.terminal.progress import make_progress
 

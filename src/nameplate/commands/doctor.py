@@ -21,7 +21,7 @@ from nameplate.records.plan_record import Experiment, Limits, Value
 from nameplate.records.replaceable import is_work_folder
 from nameplate.records.result import Report
 from nameplate.records.run_record import Header, Outcome, Sample
-from nameplate.report.comparability import LoadedClock, clock_under_load, conditions
+from nameplate.report.content.comparability import LoadedClock, clock_under_load, conditions
 from nameplate.report.terminal.doctor import print_comparability, print_fitness
 from nameplate.results.fitness import (
     Finding,

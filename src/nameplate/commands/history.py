@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from nameplate.errors import UsageError
 from nameplate.records.outputs import check_output
-from nameplate.report.optional_packages import check_report_packages
+from nameplate.report.formats.optional_packages import check_report_packages
 from nameplate.report.terminal.console import make_console
 
 

@@ -10,7 +10,7 @@ from rich.console import Console
 from nameplate.execution.core_process import describe_all
 from nameplate.planning.sweep import ProbeInfo, find_probe
 from nameplate.probes import load_probes
-from nameplate.report.parameter_values import possible_values
+from nameplate.report.content.parameter_values import possible_values
 from nameplate.report.terminal.columns import wrapped
 from nameplate.report.terminal.console import make_console
 

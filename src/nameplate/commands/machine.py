@@ -10,9 +10,9 @@ from nameplate.errors import FileError
 from nameplate.execution.core_process import read_machine
 from nameplate.records.machine_record import Cache, Cpu, GroupLimits, Machine, Topology
 from nameplate.records.run_record import SCHEMA
-from nameplate.report.format import count
+from nameplate.report.content.format import count
+from nameplate.report.content.platform_words import platform_words
 from nameplate.report.html.facts import clock_rates, cpuid_facts, memory_and_pages, memory_modules, unlisted_cores
-from nameplate.report.platform_words import platform_words
 from nameplate.report.terminal.console import make_console
 from nameplate.report.terminal.entries import Described, lay_out_entries
 from nameplate.units import memory_text

@@ -24,8 +24,9 @@ from nameplate.records.outputs import check_output
 from nameplate.records.result import Nodes
 from nameplate.records.run_record import Run
 from nameplate.records.run_writer import RunWriter
-from nameplate.report.optional_packages import check_report_packages
-from nameplate.report.terminal.nodes import print_findings, print_nodes, slow_nodes
+from nameplate.report.content.slow_nodes import slow_nodes
+from nameplate.report.formats.optional_packages import check_report_packages
+from nameplate.report.terminal.nodes import print_findings, print_nodes
 from nameplate.report.terminal.progress import make_progress
 from nameplate.results.cached_report import report_of
 
@@ -73,7 +74,7 @@ def command(
     if places:
         raise UsageError(f"'{places[0]}': only --recheck takes paths; leave it out, or add --recheck NEW")
     if output is not None:
-        from nameplate.report.charts.node_picture import write_maps  # noqa: PLC0415 (charts take a second to import)
+        from nameplate.report.chart_files.node_picture import write_maps  # noqa: PLC0415 (charts take a second to import)
 
         write_maps(nodes, output, force)
     if json:

@@ -13,8 +13,8 @@ from nameplate.commands._expected import with_judgement
 from nameplate.commands._reading import read_reports
 from nameplate.errors import UsageError
 from nameplate.records.outputs import check_output
-from nameplate.report.aliases import without_names
-from nameplate.report.optional_packages import check_report_packages
+from nameplate.report.content.aliases import without_names
+from nameplate.report.formats.optional_packages import check_report_packages
 
 
 def command(
@@ -53,7 +53,7 @@ def command(
         raise UsageError("nothing to report: name one or more run files (.jsonl)")
     page = output or (_free_name(runs[0]) if charts is None else None)
     check_output("-o", page, inputs=[*runs, expect], force=force)
-    from nameplate.report.charts.pictures import write_charts  # noqa: PLC0415 (charts take a second to import)
+    from nameplate.report.chart_files.pictures import write_charts  # noqa: PLC0415 (charts take a second to import)
     from nameplate.report.html.document import write_html  # noqa: PLC0415 (charts take a second to import)
 
     judged = [with_judgement(report, expect) for report in read_reports(runs)]

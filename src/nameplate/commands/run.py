@@ -57,9 +57,9 @@ from nameplate.records.plan_record import PerNode, Plan
 from nameplate.records.result import Report
 from nameplate.records.run_record import Reference, Run
 from nameplate.records.run_writer import RunWriter
-from nameplate.report.aliases import without_names
-from nameplate.report.judgement import MachineJudgement
-from nameplate.report.optional_packages import check_report_packages
+from nameplate.report.content.aliases import without_names
+from nameplate.report.content.judgement import MachineJudgement
+from nameplate.report.formats.optional_packages import check_report_packages
 from nameplate.report.terminal.progress import make_progress
 from nameplate.report.terminal.run import print_report
 from nameplate.results.cached_report import keep_report

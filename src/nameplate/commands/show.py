@@ -15,7 +15,7 @@ from nameplate.errors import FileError, UsageError
 from nameplate.records.atomic_write import write_whole
 from nameplate.records.outputs import check_output
 from nameplate.records.replaceable import check_replaceable
-from nameplate.report.aliases import without_names
+from nameplate.report.content.aliases import without_names
 from nameplate.report.exports import file_name, find_export
 from nameplate.report.terminal.run import print_report
 

@@ -34,7 +34,7 @@ from nameplate.history.index import Change, Entry, Index, Rows, empty_index, ind
 from nameplate.history.update import run_files, updated
 from nameplate.records.run_record import FileRecord, MetricKey, Stop
 from nameplate.records.run_writer import RunWriter
-from nameplate.report.metric_names import MetricNames
+from nameplate.report.content.metric_names import MetricNames
 from nameplate.report.terminal.console import make_console
 from nameplate.report.terminal.history import print_series
 from nameplate.results.digest import digest_of

@@ -14,8 +14,8 @@ from nameplate.probes.mpi_stream import PROBE as STREAM
 from nameplate.probes.shared.job import nodes_of
 from nameplate.records.result import Quantity, Result, Table
 from nameplate.records.run_record import NodeTimes, Sample, Spread, Work, Worker
-from nameplate.report.aliases import without_names
-from nameplate.report.format import cell_text, spread
+from nameplate.report.content.aliases import without_names
+from nameplate.report.content.format import cell_text, spread
 from nameplate.report.html.document import DETAILS
 from nameplate.report.html.facts import machine_facts
 from nameplate.report.html.page import render

@@ -16,8 +16,8 @@ from nameplate.probes.shared.job import party_names
 from nameplate.probes.shared.pair_matrix import pair_times, parties_of, party_medians
 from nameplate.records.result import Quantity, Result, Table
 from nameplate.records.run_record import Sample, Work
-from nameplate.report.aliases import without_names
 from nameplate.report.charts.pair_map import MAX_ROWS, pair_maps
+from nameplate.report.content.aliases import without_names
 from nameplate.report.html.document import DETAILS, SIZE_LIMIT
 from nameplate.report.html.embed import read_embedded
 from nameplate.report.html.page import render

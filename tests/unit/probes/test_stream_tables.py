@@ -12,7 +12,7 @@ from nameplate.probes import ResolvedExperiment
 from nameplate.probes.mpi_stream import PROBE
 from nameplate.records.result import Quantity, Report, Result, Table
 from nameplate.records.run_record import NodeTimes, Sample, Spread, Work
-from nameplate.report.aliases import without_names
+from nameplate.report.content.aliases import without_names
 from nameplate.report.exports import csv, markdown
 from nameplate.report.html.document import DETAILS
 from nameplate.report.html.page import render

@@ -10,7 +10,7 @@ import pytest
 from nameplate.comparison.run_comparison import compare_runs
 from nameplate.errors import FileError, UsageError
 from nameplate.records.distributed_stream import is_stream_file, read_stream_run
-from nameplate.report.aliases import without_names
+from nameplate.report.content.aliases import without_names
 from nameplate.report.exports import file_name, xml
 from nameplate.results.node_values import judged_stream
 from nameplate.results.run_file import read_run

@@ -8,7 +8,7 @@ import pytest
 from machines import GUEST, machine_with
 from nameplate.records.machine_record import Machine
 from nameplate.records.result import Report
-from nameplate.report.comparability import Condition, LoadedClock, clock_under_load, conditions
+from nameplate.report.content.comparability import Condition, LoadedClock, clock_under_load, conditions
 from nameplate.results.fitness import Finding
 from report_samples import report, result, with_summary
 

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from nameplate.comparison.metric_rows import CapabilityChange, ComparisonRow
 from nameplate.comparison.run_comparison import RunComparison, compare_runs
-from nameplate.report.comparison_words import summary
+from nameplate.report.content.comparison_words import summary
 from nameplate.report.terminal.comparison import MAX_CHANGED, print_comparison, print_rows
 from nameplate.results.run_file import read_run
 from nameplate.results.summarise import summarise

@@ -10,12 +10,12 @@ import pytest
 from machines import machine_with
 from nameplate.records.plan_record import Value
 from nameplate.records.result import Report, Result
-from nameplate.report.brief import brief
+from nameplate.report.content.brief import brief
+from nameplate.report.content.first_screen import MAX_ROWS, first_screen, machine_words
+from nameplate.report.content.trust import trust_in
 from nameplate.report.exports.json import export
-from nameplate.report.first_screen import MAX_ROWS, first_screen, machine_words
 from nameplate.report.terminal.first_screen import screen_lines
 from nameplate.report.terminal.run import MAX_LINES, print_report, render
-from nameplate.report.trust import trust_in
 from nameplate.results.run_file import read_run
 from nameplate.results.summarise import summarise
 from recorded_runs import RUNS, recorded_file

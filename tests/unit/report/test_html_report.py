@@ -16,23 +16,23 @@ from machines import HOST, machine_with
 from nameplate.errors import FileError
 from nameplate.records.plan_record import Experiment, Value
 from nameplate.records.result import Quantity, Rated, Report, Result, Series, Table
-from nameplate.report.aliases import without_names
 from nameplate.report.charts.bars import efficiencies
 from nameplate.report.charts.common import LINES_IN_A_CHART, Chart
 from nameplate.report.charts.over_time import over_time, sample_states, thin
 from nameplate.report.charts.scaling import thread_scaling
 from nameplate.report.charts.side_by_side import append_side_by_side_chart
-from nameplate.report.experiments import headlines
-from nameplate.report.first_screen import MAX_WARNINGS
+from nameplate.report.content.aliases import without_names
+from nameplate.report.content.experiments import headlines
+from nameplate.report.content.first_screen import MAX_WARNINGS
+from nameplate.report.content.remarks import remarks
+from nameplate.report.content.repeat_commands import repeat_command
+from nameplate.report.content.result_rows import MAX_EXPERIMENTS
+from nameplate.report.content.side_by_side import side_by_side
+from nameplate.report.content.verdict import judged_by, verdict
 from nameplate.report.html.cards import Card, make_card
 from nameplate.report.html.document import DETAILS, SIZE_LIMIT, write_html
 from nameplate.report.html.embed import read_embedded
 from nameplate.report.html.page import Detail, render
-from nameplate.report.html.side_by_side import side_by_side
-from nameplate.report.remarks import remarks
-from nameplate.report.repeat_commands import repeat_command
-from nameplate.report.terminal.run import MAX_EXPERIMENTS
-from nameplate.report.verdict import judged_by, verdict
 from nameplate.results.measurements import RunFile
 from nameplate.results.summarise import summarise
 from report_samples import (

@@ -10,8 +10,8 @@ from nameplate.expectations.expectation import Expectation
 from nameplate.expectations.expected_range import ExpectedRange
 from nameplate.expectations.judging import judge
 from nameplate.records.result import Report
+from nameplate.report.content.judgement import MachineJudgement, labels_of
 from nameplate.report.html.document import write_html
-from nameplate.report.judgement import MachineJudgement, labels_of
 from report_samples import report, result
 
 HOST = "node17"

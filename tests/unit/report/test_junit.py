@@ -10,7 +10,7 @@ from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
 from nameplate.comparison.metric_rows import CapabilityChange, ComparisonRow
 from nameplate.comparison.run_comparison import RunComparison
 from nameplate.report.comparison_exports import find_comparison_export
-from nameplate.report.junit import VerdictTest, junit_text
+from nameplate.report.formats.junit import VerdictTest, junit_text
 from nameplate.statistics.verdict import Verdict
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from nameplate.records.result import Quantity, Table
 from nameplate.report.exports import markdown
-from nameplate.report.markdown import bold, plain, table_rows
+from nameplate.report.formats.markdown import bold, plain, table_rows
 from report_samples import report, scaling_results
 from shown_markdown import HOSTILE, shown_markdown
 

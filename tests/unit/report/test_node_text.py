@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from nameplate.records.result import Nodes
-from nameplate.report.format import quantity, share
+from nameplate.report.content.format import quantity, share
+from nameplate.report.content.slow_nodes import summary
 from nameplate.report.html.node_card import make_node_card
 from nameplate.report.terminal.nodes import print_nodes
 from nameplate.results.node_values import node_metric
@@ -54,3 +55,17 @@ def test_the_report_has_the_same_line() -> None:
     values = [value for value in metric.value[:5] if value is not None]
     assert shown[1:4] == [quantity(float(np.median(values)), "B/s"), quantity(metric.value[4], "B/s"),
                           share(metric.gap[4])]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("n_nodes", "n_rounds", "sentence"),
+    [
+        (3, 2, "No node is judged: at least 4 nodes of the same hardware are needed."),
+        (3, 3, "No node is judged: at least 4 nodes of the same hardware are needed."),
+        (5, 2, "No node can be called slow: a node's variation needs 3 rounds."),
+    ],
+)
+def test_the_reason_why_no_node_is_slow_is_what_is_missing(n_nodes: int, n_rounds: int, sentence: str) -> None:
+    judged = judge([NodeValues("x", "y", "B/s", "higher", ROUNDS[:n_rounds, :n_nodes])], ["one"] * n_nodes)
+    nodes = Nodes([f"n{number}" for number in range(n_nodes)], ["one"] * n_nodes, [node_metric(row) for row in judged])
+    assert summary(nodes) == sentence

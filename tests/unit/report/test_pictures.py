@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from nameplate.errors import FileError, UsageError
-from nameplate.report.charts.named import named_charts
-from nameplate.report.charts.pictures import write_charts
+from nameplate.report.chart_files.named import named_charts
+from nameplate.report.chart_files.pictures import write_charts
 from nameplate.report.charts.theme import THEME, coloured, day_colours
 from report_samples import failed, memory_report, report, scaling_results, twenty_seconds
 

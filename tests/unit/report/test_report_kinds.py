@@ -12,13 +12,13 @@ import pytest
 from jsonschema.exceptions import ValidationError
 
 from nameplate.records.result import Report
-from nameplate.report.aliases import without_names
 from nameplate.report.charts.common import Chart
 from nameplate.report.charts.side_by_side import append_side_by_side_chart
+from nameplate.report.content.aliases import without_names
+from nameplate.report.content.repeat_commands import node_command, plan_command, repeat_command
+from nameplate.report.content.side_by_side import side_by_side
 from nameplate.report.html.document import DETAILS
 from nameplate.report.html.page import make_section, render
-from nameplate.report.html.side_by_side import side_by_side
-from nameplate.report.repeat_commands import node_command, plan_command, repeat_command
 from report_kinds import cluster, every_kind, one_machine
 from report_samples import latency_at, twenty_seconds
 

@@ -9,8 +9,8 @@ import pytest
 
 from nameplate.records.result import Report, Result
 from nameplate.report.charts.roofline import INTENSITIES, roofline_charts
+from nameplate.report.content.roofline import Roofline, meaning, roofline
 from nameplate.report.html.roofline_card import make_roofline_card
-from nameplate.report.roofline import Roofline, meaning, roofline
 from report_samples import KIB, latency_at, memory_report, read_at, report, result, sizes, with_summary
 
 BEYOND = 2**26

@@ -15,7 +15,7 @@ from nameplate.planning.sweep import ProbeInfo
 from nameplate.probes import probe_of
 from nameplate.records.plan_record import Experiment, Value
 from nameplate.records.result import Report, Result, Series
-from nameplate.report.aliases import without_names
+from nameplate.report.content.aliases import without_names
 from nameplate.report.html.document import DETAILS, QUICK_LIMIT, SIZE_LIMIT
 from nameplate.report.html.page import render
 from report_samples import report, swept

@@ -21,12 +21,13 @@ from nameplate.history.index import empty_index
 from nameplate.history.update import run_files, updated
 from nameplate.planning.sweep import ProbeInfo
 from nameplate.records.result import Report
-from nameplate.report.format import quantity
-from nameplate.report.metric_names import MetricNames
+from nameplate.report.content.format import quantity
+from nameplate.report.content.metric_names import MetricNames
+from nameplate.report.content.result_rows import sections
 from nameplate.report.terminal import history, nodes, paired
 from nameplate.report.terminal.comparison import print_comparison, print_false_positives, print_several
 from nameplate.report.terminal.doctor import print_fitness
-from nameplate.report.terminal.run import render, sections
+from nameplate.report.terminal.run import render
 from nameplate.results.fitness import Part, judge_machine, judge_spins, judge_steal
 from nameplate.results.run_file import read_run
 from nameplate.results.summarise import summarise

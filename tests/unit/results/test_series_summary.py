@@ -9,7 +9,7 @@ import pytest
 import run_samples as rs
 from nameplate.records.run_record import Sample, Work
 from nameplate.records.series_events import OverTime
-from nameplate.report.event_words import lines, verdict, words
+from nameplate.report.content.event_words import lines, verdict, words
 from nameplate.results.series_summary import summarise_series
 from nameplate.results.summarise import summarise
 

@@ -19,7 +19,7 @@ from nameplate.records.plan_record import Experiment
 from nameplate.records.result import Quantity, Report
 from nameplate.records.run_record import Reference, Work
 from nameplate.records.study_record import StudyCell
-from nameplate.report.study_tables import MAX_WIDTH, ratio, study_table
+from nameplate.report.content.study_tables import MAX_WIDTH, ratio, study_table
 from nameplate.report.terminal.run import table_lines
 from nameplate.results.published import Published, published
 from nameplate.results.reference_tools import reference_table

@@ -11,8 +11,8 @@ from machines import machine_with
 from nameplate.records.plan_record import Value
 from nameplate.records.result import Rated, Result, Series, Summary
 from nameplate.records.study_record import StudyTable
-from nameplate.report.aliases import without_names
-from nameplate.report.study_tables import MAX_WIDTH, study_table
+from nameplate.report.content.aliases import without_names
+from nameplate.report.content.study_tables import MAX_WIDTH, study_table
 from nameplate.report.terminal.run import table_lines
 from nameplate.results.studies import StudyRun, make_study
 from report_samples import report

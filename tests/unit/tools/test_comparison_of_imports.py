@@ -8,7 +8,7 @@ import pytest
 
 from nameplate.comparison.run_comparison import compare_runs
 from nameplate.records.result import Report
-from nameplate.report.trust import trust_in
+from nameplate.report.content.trust import trust_in
 from nameplate.tools.imported_run import read_imported
 from nameplate.tools.output import rounding_of
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from nameplate.records.plan_record import Value
 from nameplate.records.result import Report, Result
 from nameplate.report.charts.curves import curve_lines
-from nameplate.report.experiments import common_params, headlines, is_derived, label_of, mood_of, title_of
-from nameplate.report.format import parameters, quantity, share
-from nameplate.report.verdict import judged_by
+from nameplate.report.content.experiments import common_params, headlines, is_derived, label_of, mood_of, title_of
+from nameplate.report.content.format import parameters, quantity, share
+from nameplate.report.content.verdict import judged_by
 
 
 @dataclass(frozen=True)

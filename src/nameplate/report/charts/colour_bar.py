@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from nameplate.records.result import NodeMetric
 from nameplate.report.charts.common import Point, rounded
-from nameplate.report.format import digits, scale
+from nameplate.report.content.format import digits, scale
 
 # The width of a character in a cell, in pixels.
 LETTER = 6.2

@@ -17,7 +17,7 @@ import altair as alt
 
 from nameplate.records.plan_record import Value
 from nameplate.records.result import Result, Summary
-from nameplate.report.format import parameters
+from nameplate.report.content.format import parameters
 
 _POINT = 36
 

@@ -28,9 +28,9 @@ from nameplate.report.charts.common import (
     tick_labels,
 )
 from nameplate.report.charts.line_labels import LogPlane, label_layer, place_labels
-from nameplate.report.experiments import is_derived
-from nameplate.report.format import count, scale
-from nameplate.report.repeat_commands import sweep_command
+from nameplate.report.content.experiments import is_derived
+from nameplate.report.content.format import count, scale
+from nameplate.report.content.repeat_commands import sweep_command
 from nameplate.units import percent_text, size_text
 
 # Fewer sizes are shown as a comparison instead of a curve.

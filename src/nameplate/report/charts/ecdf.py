@@ -19,8 +19,8 @@ from nameplate.report.charts.common import (
     log_axis,
     rounded,
 )
-from nameplate.report.format import scale
-from nameplate.report.repeat_commands import repeat_commands
+from nameplate.report.content.format import scale
+from nameplate.report.content.repeat_commands import repeat_commands
 
 # More experiments are easier to read in the table.
 MAX_EXPERIMENTS = 32

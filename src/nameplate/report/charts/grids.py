@@ -10,7 +10,7 @@ from typing import TypeAlias
 from nameplate.records.plan_record import Value
 from nameplate.records.result import Quantity, Result, Table
 from nameplate.report.charts.common import line_key
-from nameplate.report.experiments import common_params, own_params
+from nameplate.report.content.experiments import common_params, own_params
 
 Places: TypeAlias = dict[tuple[Value, Value], Result]
 

@@ -10,8 +10,8 @@ from nameplate.records.plan_record import Value
 from nameplate.records.result import Result
 from nameplate.report.charts.common import Chart, Point, chart_of, definition
 from nameplate.report.charts.grids import Grid
-from nameplate.report.format import interval_text, parameters, quantity
-from nameplate.report.repeat_commands import sweep_command
+from nameplate.report.content.format import interval_text, parameters, quantity
+from nameplate.report.content.repeat_commands import sweep_command
 
 # With a larger span, linear shading would leave all small values uncoloured.
 LONG_SPAN = 8.0

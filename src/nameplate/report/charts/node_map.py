@@ -13,8 +13,8 @@ from nameplate.records.result import NodeMetric, Nodes
 from nameplate.report.charts.colour_bar import LETTER, colour_bar
 from nameplate.report.charts.common import Chart, Point, chart_of, definition, rounded
 from nameplate.report.charts.heatmap import SHADES
-from nameplate.report.format import count, quantity, share
-from nameplate.report.node_values import behind, class_medians
+from nameplate.report.content.format import count, quantity, share
+from nameplate.report.content.node_values import behind, class_medians
 
 # The colour scale ends here; nodes that are further behind have its last colour.
 MAX_BEHIND = 0.25

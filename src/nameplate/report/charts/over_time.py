@@ -10,9 +10,9 @@ import altair as alt
 from nameplate.records.result import Result, Series
 from nameplate.records.series_events import Event, OverTime
 from nameplate.report.charts.common import Chart, Point, chart_of, definition, rounded
-from nameplate.report.event_words import cause, happening
-from nameplate.report.format import parameters, quantity, scale
-from nameplate.report.repeat_commands import repeat_command
+from nameplate.report.content.event_words import cause, happening
+from nameplate.report.content.format import parameters, quantity, scale
+from nameplate.report.content.repeat_commands import repeat_command
 from nameplate.statistics.stats import median, percentile
 
 _HEIGHT = 120

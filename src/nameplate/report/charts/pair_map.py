@@ -14,8 +14,8 @@ from nameplate.records.machine_record import Machine
 from nameplate.records.result import Result
 from nameplate.report.charts.common import Chart, Point, chart_of, definition, rounded
 from nameplate.report.charts.heatmap import HEIGHT, LONG_SPAN, SHADES, WIDTH
-from nameplate.report.format import parameters, quantity
-from nameplate.report.repeat_commands import repeat_command
+from nameplate.report.content.format import parameters, quantity
+from nameplate.report.content.repeat_commands import repeat_command
 
 # Of more parties, neighbours share a row and a column.
 MAX_ROWS = 48

@@ -27,8 +27,8 @@ from nameplate.report.charts.common import (
     log_axis,
     rounded,
 )
-from nameplate.report.format import scale
-from nameplate.report.repeat_commands import repeat_commands, sweep_command
+from nameplate.report.content.format import scale
+from nameplate.report.content.repeat_commands import repeat_commands, sweep_command
 from nameplate.units import size_text
 
 # Fewer values of a parameter are as easy to read in the table.

@@ -13,8 +13,8 @@ import altair as alt
 from nameplate.records.result import Quantity
 from nameplate.report.charts.common import Chart, Point, chart_of, definition, log_axis, rounded, tick_labels
 from nameplate.report.charts.line_labels import of_field
-from nameplate.report.format import count, quantity, scale
-from nameplate.report.roofline import Bound, Kernel, Roofline, meaning
+from nameplate.report.content.format import count, quantity, scale
+from nameplate.report.content.roofline import Bound, Kernel, Roofline, meaning
 
 # In FLOP/byte: from loops that only move data to the largest matrix products that fit a cache.
 INTENSITIES = (1 / 64, 64.0)

@@ -21,8 +21,8 @@ from nameplate.report.charts.common import (
     log_axis,
     rounded,
 )
-from nameplate.report.format import count, parameters, scale
-from nameplate.report.repeat_commands import sweep_command
+from nameplate.report.content.format import count, parameters, scale
+from nameplate.report.content.repeat_commands import sweep_command
 
 # With a larger span of threads or values, a linear axis hides its small end.
 LONG_SPAN = 8.0

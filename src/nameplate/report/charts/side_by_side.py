@@ -18,8 +18,8 @@ from nameplate.report.charts.common import (
     placed,
     rounded,
 )
-from nameplate.report.format import count
-from nameplate.report.html.side_by_side import SideBySideRow
+from nameplate.report.content.format import count
+from nameplate.report.content.side_by_side import SideBySideRow
 
 _ROW_PX = 20
 # The axis spans at least this factor to either side.

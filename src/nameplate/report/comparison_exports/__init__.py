@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 
 from nameplate.comparison.run_comparison import RunComparison
-from nameplate.report.named_formats import check_format, format_module, format_names
+from nameplate.report.formats.named_formats import check_format, format_module, format_names
 
 ComparisonExport = Callable[[RunComparison, float], str]
 

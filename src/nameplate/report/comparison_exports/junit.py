@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from nameplate.comparison.metric_rows import ComparisonRow, is_loss
 from nameplate.comparison.run_comparison import RunComparison
-from nameplate.report.comparison_words import judged_side, metric_words, ratio_interval_text
-from nameplate.report.format import quantity
-from nameplate.report.junit import Outcome, VerdictTest, junit_text
+from nameplate.report.content.comparison_words import judged_side, metric_words, ratio_interval_text
+from nameplate.report.content.format import quantity
+from nameplate.report.formats.junit import Outcome, VerdictTest, junit_text
 
 
 def export(found: RunComparison, limit: float) -> str:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from nameplate.comparison.metric_rows import ComparisonRow
 from nameplate.comparison.run_comparison import RunComparison
-from nameplate.report.areas import title_of_area
-from nameplate.report.comparison_words import (
+from nameplate.probes.shared.areas import title_of_area
+from nameplate.report.content.comparison_words import (
     VERDICT_ORDER,
     detectable_text,
     has_changed,
@@ -19,8 +19,8 @@ from nameplate.report.comparison_words import (
     summary,
     verdicts_by_area,
 )
-from nameplate.report.format import count, quantity
-from nameplate.report.markdown import bold, plain, table_rows
+from nameplate.report.content.format import count, quantity
+from nameplate.report.formats.markdown import bold, plain, table_rows
 
 _MAX_ROWS = 12
 _MAX_NAMED = 3

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from nameplate.records.result import Report
-from nameplate.report.named_formats import check_format, format_module, format_names
-from nameplate.report.optional_packages import check_report_packages
+from nameplate.report.formats.named_formats import check_format, format_module, format_names
+from nameplate.report.formats.optional_packages import check_report_packages
 
 Export = Callable[[Report], str | dict[str, str] | dict[str, bytes]]
 

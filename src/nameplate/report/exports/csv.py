@@ -8,7 +8,7 @@ import io
 import msgspec
 
 from nameplate.records.result import Report
-from nameplate.report.csv_cells import plain
+from nameplate.report.formats.csv_cells import plain
 
 
 def export(report: Report) -> str:

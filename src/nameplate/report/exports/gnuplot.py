@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from nameplate.errors import UsageError
 from nameplate.records.result import Report
-from nameplate.report.charts.gnuplot import charts_as_files
-from nameplate.report.charts.named import named_charts
+from nameplate.report.chart_files.gnuplot import charts_as_files
+from nameplate.report.chart_files.named import named_charts
 
 
 def export(report: Report) -> dict[str, str]:

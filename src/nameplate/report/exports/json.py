@@ -6,7 +6,7 @@ import msgspec
 
 from nameplate.records.result import Report
 from nameplate.records.run_record import SCHEMA
-from nameplate.report.first_screen import first_screen
+from nameplate.report.content.first_screen import first_screen
 
 
 def export(report: Report) -> str:

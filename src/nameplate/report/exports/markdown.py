@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from nameplate.records.result import Report, Table
-from nameplate.report.experiments import title_of_table
-from nameplate.report.format import cell_text
-from nameplate.report.markdown import bold, plain, table_rows
-from nameplate.report.study_tables import all_tables
-from nameplate.report.terminal.run import HEADINGS, sections
+from nameplate.report.content.experiments import title_of_table
+from nameplate.report.content.format import cell_text
+from nameplate.report.content.result_rows import HEADINGS, sections
+from nameplate.report.content.study_tables import all_tables
+from nameplate.report.formats.markdown import bold, plain, table_rows
 
 
 def export(report: Report) -> str:

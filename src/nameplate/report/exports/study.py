@@ -11,10 +11,10 @@ import io
 from nameplate.errors import UsageError
 from nameplate.records.result import Report
 from nameplate.records.study_record import Study
-from nameplate.report.charts.gnuplot import charts_as_files
-from nameplate.report.charts.named import NamedChart, named_charts
-from nameplate.report.csv_cells import plain
-from nameplate.report.study_tables import ratio
+from nameplate.report.chart_files.gnuplot import charts_as_files
+from nameplate.report.chart_files.named import NamedChart, named_charts
+from nameplate.report.content.study_tables import ratio
+from nameplate.report.formats.csv_cells import plain
 from nameplate.results.studies import study_names
 
 _COLUMNS = ("table", "row", "column", "unit", "measured_by", "here", "published", "ratio", "own", "own_name", "remarks")

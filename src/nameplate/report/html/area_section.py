@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import chain, zip_longest
 
 from nameplate.probes import probe_of
-from nameplate.report.areas import order_of_area, title_of_area
+from nameplate.probes.shared.areas import order_of_area, title_of_area
 from nameplate.report.charts.common import NumberedChart
 from nameplate.report.html.cards import Card
 from nameplate.report.html.roofline_card import RooflineCard

@@ -19,11 +19,11 @@ from nameplate.report.charts.over_time import over_time
 from nameplate.report.charts.pair_map import pair_maps
 from nameplate.report.charts.parameters import along, percentiles
 from nameplate.report.charts.scaling import thread_scaling
-from nameplate.report.experiments import common_params, headlines, is_derived, label_of, title_of
-from nameplate.report.format import count, parameters
+from nameplate.report.content.experiments import common_params, headlines, is_derived, label_of, title_of
+from nameplate.report.content.format import count, parameters
+from nameplate.report.content.result_rows import MAX_EXPERIMENTS, explanations
 from nameplate.report.html.rows import ReportRow, Source, make_row, sources
 from nameplate.report.html.tables import HtmlTable, html_table
-from nameplate.report.terminal.run import MAX_EXPERIMENTS, explanations
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,11 @@ from pathlib import Path
 from nameplate.records.atomic_write import write_whole
 from nameplate.records.replaceable import marked
 from nameplate.records.result import Report
-from nameplate.report.aliases import hider_of, without_names
+from nameplate.report.content.aliases import hider_of, without_names
+from nameplate.report.content.judgement import MachineJudgement
 from nameplate.report.html.cards import WholeCharts
 from nameplate.report.html.judged_tile import make_judged_tile
 from nameplate.report.html.page import Detail, render
-from nameplate.report.judgement import MachineJudgement
 
 QUICK_LIMIT = 1_500_000
 # For longer plans: `full` has ten times as many experiments.

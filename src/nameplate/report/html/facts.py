@@ -8,8 +8,8 @@ from collections import Counter
 
 from nameplate.records.machine_record import Cache, Cpu, GroupLimits, Machine, Memory, Module, Topology
 from nameplate.records.result import Report
-from nameplate.report.format import count, quantity
-from nameplate.report.platform_words import platform_words
+from nameplate.report.content.format import count, quantity
+from nameplate.report.content.platform_words import platform_words
 from nameplate.units import size_text
 
 _NO_MODULES = {

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from nameplate.records.result import Report
-from nameplate.report.judgement import JudgedRow, MachineJudgement, judged_rows, verdict_sentence
+from nameplate.report.content.judgement import JudgedRow, MachineJudgement, judged_rows, verdict_sentence
 
 HEADINGS = ("verdict", "measured", "±95 %", "expected")
 

@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from nameplate.records.result import NodeMetric, Nodes, Quantity, Report, Table
 from nameplate.report.charts.common import Chart, NumberedChart, placed
 from nameplate.report.charts.node_map import node_map, statistics_of
-from nameplate.report.format import count, share
-from nameplate.report.html.tables import HtmlTable, html_table
-from nameplate.report.node_values import class_medians
-from nameplate.report.repeat_commands import node_command
-from nameplate.report.terminal.nodes import (
+from nameplate.report.content.format import count, share
+from nameplate.report.content.node_values import class_medians
+from nameplate.report.content.repeat_commands import node_command
+from nameplate.report.content.slow_nodes import (
     BEHIND,
     OVERVIEW,
     distance,
@@ -22,6 +21,7 @@ from nameplate.report.terminal.nodes import (
     slow_count,
     slowest_first,
 )
+from nameplate.report.html.tables import HtmlTable, html_table
 
 # Plans with many experiments would otherwise have as many maps as experiments.
 MAX_MAPS = 6

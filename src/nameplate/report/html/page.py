@@ -20,8 +20,10 @@ from nameplate.report.charts.common import Chart
 from nameplate.report.charts.same_axes import share_axes
 from nameplate.report.charts.side_by_side import append_side_by_side_chart
 from nameplate.report.charts.theme import STYLE, THEME
-from nameplate.report.first_screen import FirstScreen, first_screen
-from nameplate.report.format import count
+from nameplate.report.content.first_screen import FirstScreen, first_screen
+from nameplate.report.content.format import count
+from nameplate.report.content.remarks import remarks, warnings_of
+from nameplate.report.content.side_by_side import side_by_side
 from nameplate.report.html.area_section import AreaSection, make_area_sections
 from nameplate.report.html.cards import Card, WholeCharts, make_card
 from nameplate.report.html.embed import embedded, packed
@@ -32,11 +34,9 @@ from nameplate.report.html.node_card import NodeCard, make_node_card
 from nameplate.report.html.roofline_card import RooflineCard, make_roofline_card
 from nameplate.report.html.rows import DERIVED_COLUMNS, HEADINGS
 from nameplate.report.html.scripts import chart_bundle, policy, script_hash
-from nameplate.report.html.side_by_side import side_by_side
 from nameplate.report.html.study_card import StudyCard, make_study_card
 from nameplate.report.html.tiles import HEADINGS as TILE_HEADINGS
 from nameplate.report.html.tiles import Tile, make_tiles, trust_facts
-from nameplate.report.remarks import remarks, warnings_of
 
 _TEMPLATES = Path(__file__).parents[1] / "templates"
 

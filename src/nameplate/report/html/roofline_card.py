@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from nameplate.records.result import Report
 from nameplate.report.charts.common import Chart, NumberedChart, placed
 from nameplate.report.charts.roofline import roofline_charts
-from nameplate.report.format import digits, interval_text, quantity
-from nameplate.report.roofline import Bound, Roofline, roofline
+from nameplate.report.content.format import digits, interval_text, quantity
+from nameplate.report.content.roofline import Bound, Roofline, roofline
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from nameplate.records.plan_record import Value
 from nameplate.records.result import Result, Summary
-from nameplate.report.experiments import is_derived, label_of, mood_of, own_params
-from nameplate.report.format import count, interval_text, quantity, share
-from nameplate.report.repeat_commands import repeat_command
+from nameplate.report.content.experiments import is_derived, label_of, mood_of, own_params
+from nameplate.report.content.format import count, interval_text, quantity, share
+from nameplate.report.content.repeat_commands import repeat_command
 
 HEADINGS = ("typical", "capability", "reference", "share", "p95", "p99", "sustained", "samples")
 # Of a derived value, which has no samples of its own.

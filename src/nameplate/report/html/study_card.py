@@ -9,9 +9,9 @@ from nameplate.records.result import Report
 from nameplate.records.study_record import StudyChart
 from nameplate.report.charts.common import Chart, NumberedChart, placed
 from nameplate.report.charts.study import make_study_chart
+from nameplate.report.content.repeat_commands import plan_command
+from nameplate.report.content.study_tables import study_table
 from nameplate.report.html.tables import HtmlTable, html_table
-from nameplate.report.repeat_commands import plan_command
-from nameplate.report.study_tables import study_table
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from nameplate.records.result import Quantity, Table
-from nameplate.report.format import cell_text, interval_text
+from nameplate.report.content.format import cell_text, interval_text
 
 # A page of 1,400 pixels has room for this many columns of values.
 MAX_COLUMNS = 10

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from nameplate.report.areas import title_of_area
-from nameplate.report.brief import cells
-from nameplate.report.first_screen import FirstScreen
-from nameplate.report.format import count
-from nameplate.report.trust import Trust, level_of
+from nameplate.probes.shared.areas import title_of_area
+from nameplate.report.content.brief import cells
+from nameplate.report.content.first_screen import FirstScreen
+from nameplate.report.content.format import count
+from nameplate.report.content.trust import Trust, level_of
 
 # In the order of ``cells``.
 HEADINGS = ("typical", "±95 %", "capability", "reference", "share")

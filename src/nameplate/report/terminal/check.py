@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from rich.text import Text
 
 from nameplate.expectations.judging import ORDER, Verdict
+from nameplate.probes.shared.areas import words_of_area
 from nameplate.records.result import Report
-from nameplate.report.areas import words_of_area
-from nameplate.report.judgement import (
+from nameplate.report.content.judgement import (
     JudgedRow,
     MachineJudgement,
     judged_rows,

@@ -13,9 +13,9 @@ from nameplate.comparison.false_positives import FalsePositiveCount, upper_bound
 from nameplate.comparison.machine_settings import SettingDifference
 from nameplate.comparison.metric_rows import CapabilityChange, ComparisonRow
 from nameplate.comparison.run_comparison import RunComparison
+from nameplate.probes.shared.areas import words_of_area
 from nameplate.records.plan_record import Value
-from nameplate.report.areas import words_of_area
-from nameplate.report.comparison_words import (
+from nameplate.report.content.comparison_words import (
     VERDICT_ORDER,
     detectable_text,
     has_changed,
@@ -26,8 +26,8 @@ from nameplate.report.comparison_words import (
     summary,
     verdicts_by_area,
 )
-from nameplate.report.experiments import own_params, shared_params
-from nameplate.report.format import count, quantity
+from nameplate.report.content.experiments import own_params, shared_params
+from nameplate.report.content.format import count, quantity
 from nameplate.report.terminal.columns import Line, lay_out
 from nameplate.report.terminal.console import make_console
 from nameplate.statistics.verdict import Verdict

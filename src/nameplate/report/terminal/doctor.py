@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from rich.text import Text
 
-from nameplate.report.comparability import Condition
+from nameplate.report.content.comparability import Condition
 from nameplate.report.terminal.console import make_console
 from nameplate.report.terminal.entries import Described, lay_out_entries
 from nameplate.results.fitness import Finding, Grade, Part, rank

@@ -9,10 +9,10 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from nameplate.planning.budget import MIN_ROUNDS
-from nameplate.report.areas import label_of_area
-from nameplate.report.brief import cells
-from nameplate.report.first_screen import FirstScreen, ScreenRow
-from nameplate.report.format import count
+from nameplate.probes.shared.areas import label_of_area
+from nameplate.report.content.brief import cells
+from nameplate.report.content.first_screen import FirstScreen, ScreenRow
+from nameplate.report.content.format import count
 from nameplate.report.terminal.columns import wrapped
 
 _AREA_WIDTH = 5

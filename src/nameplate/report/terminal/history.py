@@ -10,8 +10,8 @@ from rich.text import Text
 
 from nameplate.history.changes import ChangeReport, MetricHistory, RunRow
 from nameplate.history.index import Entry
-from nameplate.report.format import count, interval_text, quantity
-from nameplate.report.metric_names import MetricNames
+from nameplate.report.content.format import count, interval_text, quantity
+from nameplate.report.content.metric_names import MetricNames
 from nameplate.report.terminal.columns import Line, lay_out, wrapped
 from nameplate.report.terminal.strip import bars
 

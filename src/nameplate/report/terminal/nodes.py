@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -13,11 +11,21 @@ from rich.text import Text
 from nameplate.comparison.recheck import RecheckFinding
 from nameplate.hostlist import compress
 from nameplate.records.result import NodeMetric, Nodes
-from nameplate.report.format import count, digits, quantity, scale, share
-from nameplate.report.node_values import class_medians
+from nameplate.report.content.format import count, digits, quantity, scale, share
+from nameplate.report.content.node_values import class_medians
+from nameplate.report.content.slow_nodes import (
+    BEHIND,
+    OVERVIEW,
+    distance,
+    drain_command,
+    ranking,
+    slow_count,
+    slow_nodes,
+    slowest_first,
+    summary,
+)
 from nameplate.report.terminal.columns import Line, lay_out
 from nameplate.report.terminal.console import make_console
-from nameplate.statistics.stats import median
 
 # The number of nodes shown in a ranking, slowest first.
 MAX_RANKED = 10
@@ -30,13 +38,10 @@ _MEANINGS = {
     "not measured": "the metric takes several nodes, or the second run did not reach it",
 }
 _STEPS = (0.03, 0.08, 0.15)
-OVERVIEW = ("metric", "class median", "slowest", "behind", "on", "slow nodes")
 BY_EVERY_RANK = (
     "The average covers every rank; minimum and maximum are those of the slowest rank of each repeat, so the average "
     "can exceed them."
 )
-_NODE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-BEHIND = "behind: 1 − value ÷ class median; for a time, 1 − class median ÷ value"
 
 
 def print_nodes(nodes: Nodes) -> None:
@@ -55,19 +60,6 @@ def print_nodes(nodes: Nodes) -> None:
         console.print(Text("To drain them, once you have checked:", style="dim"))
         # Commands are not wrapped, so that they can be pasted into a shell.
         console.print(drain_command(nodes, slow), soft_wrap=True)
-
-
-def summary(nodes: Nodes) -> str:
-    """Return a sentence that names the slow nodes, with the metric and how far they are behind.
-
-    If no node is slow, the sentence says so; if no node could be called slow, it says why. ``nodes`` has at least one
-    metric.
-    """
-    slow = slow_nodes(nodes)
-    if not slow and _has_too_few_rounds(nodes):
-        return "No node can be called slow: a node's variation needs 3 rounds."
-    found = found_slow(nodes)
-    return f"{found[0].upper()}{found[1:]}{f': {reason(nodes, slow)}' if slow else ''}."
 
 
 def print_findings(found: Sequence[RecheckFinding]) -> None:
@@ -129,55 +121,6 @@ def _missing(nodes: Nodes) -> Iterator[Text]:
         yield Text(f"! not measured: {compress(missing)}", style="yellow")
 
 
-def _has_too_few_rounds(nodes: Nodes) -> bool:
-    return all(spread is None for metric in nodes.metrics for spread in metric.spread)
-
-
-def drain_command(nodes: Nodes, slow: Sequence[int]) -> str:
-    """Return the Slurm command that drains nodes, to paste into a shell, or why there is none.
-
-    ``slow`` is the result of ``slow_nodes`` and not empty. Names come from files, so there is a command only if all of
-    them are plain host names.
-    """
-    names = [nodes.names[place] for place in slow]
-    odd = [name for name in names if not _NODE_NAME.fullmatch(name)]
-    if odd:
-        return f"(no drain command: {odd[0]!r} is not a valid Slurm node name)"
-    words = [f"NodeName={compress(names)}", "State=DRAIN", f"Reason=nameplate: {reason(nodes, slow)}"]
-    return shlex.join(["scontrol", "update", *words])
-
-
-def found_slow(nodes: Nodes) -> str:
-    """Return which nodes are slow, such as ``slow: node[03,07] (2 of 64)``, with a Slurm host list.
-
-    Without slow nodes it is ``none of 64 nodes is slow``, where the number is that of the judged nodes. If no node
-    could be judged, it says that at least 4 nodes of the same hardware are needed.
-    """
-    slow = [nodes.names[place] for place in slow_nodes(nodes)]
-    if slow:
-        return f"slow: {compress(slow)} ({len(slow)} of {len(nodes.names)})"
-    judged = sum(any(m.gap[place] is not None for m in nodes.metrics) for place in range(len(nodes.names)))
-    if not judged:
-        return "no node is judged: at least 4 nodes of the same hardware are needed"
-    return f"none of {count(judged, 'node')} is slow"
-
-
-def slow_nodes(nodes: Nodes) -> list[int]:
-    """Return the indices in ``nodes.names`` of the nodes that any metric calls slow, in ascending order."""
-    return sorted({place for metric in nodes.metrics for place in metric.slow})
-
-
-def reason(nodes: Nodes, slow: Sequence[int]) -> str:
-    """Return why nodes are slow, such as ``memory_stream bandwidth 12.0 % behind``.
-
-    The text names the metric that calls most nodes slow, the first one of several, and the median of the shares by
-    which its slow nodes are behind their hardware class. ``slow`` is the result of ``slow_nodes`` and not empty.
-    """
-    metric = max(nodes.metrics, key=lambda metric: len(metric.slow))
-    behind = [metric.gap[place] or 0.0 for place in slow if place in metric.slow]
-    return f"{metric.title} {share(median(behind))} behind"
-
-
 def _hardware(nodes: Nodes) -> Iterator[Text]:
     counts = Counter(nodes.classes)
     yield Text(
@@ -205,16 +148,6 @@ def _overview(nodes: Nodes, metric: NodeMetric) -> Sequence[str]:
     )  # fmt: skip
 
 
-def slow_count(metric: NodeMetric) -> str:
-    """Return the number of nodes that a metric calls slow as text, "none" for 0.
-
-    If the metric judges no node, it is "not judged: fewer than 4 of a kind".
-    """
-    if not ranking(metric):
-        return "not judged: fewer than 4 of a kind"
-    return str(len(metric.slow) or "none")
-
-
 def _ranking(nodes: Nodes, metric: NodeMetric, width: int) -> list[Text]:
     order = slowest_first(metric)
     shown = order[: max(MAX_RANKED, 2 * len(metric.slow))][: 5 * MAX_RANKED]
@@ -233,41 +166,11 @@ def _ranking(nodes: Nodes, metric: NodeMetric, width: int) -> list[Text]:
     return lay_out(headings, lines, width, "node")
 
 
-def distance(z: float | None) -> str:
-    """Return a robust z-score as text with one decimal, negative for a node worse than its class; None becomes "–".
-
-    A node that is not judged has no z-score. If most nodes of a class have exactly the same value, its other nodes have
-    none either.
-    """
-    return "–" if z is None else f"{z:.1f}"
-
-
 def _alike(metric: NodeMetric, value: float | None) -> str:
     """Return a value in the unit of the metric's first value, so that a column is comparable."""
     first = next(v for v in metric.value if v is not None)
     factor, unit = scale(first, metric.unit)
     return "–" if value is None else f"{digits(value / factor)} {unit}"
-
-
-def ranking(metric: NodeMetric) -> list[int]:
-    """Return the indices of the judged nodes, the one furthest behind its hardware class first.
-
-    Nodes that are equally far behind are in job order. The list is empty if no node is judged.
-    """
-    judged = [(gap, place) for place, gap in enumerate(metric.gap) if gap is not None]
-    return [place for _, place in sorted(judged, key=lambda item: (-item[0], item[1]))]
-
-
-def slowest_first(metric: NodeMetric) -> list[int]:
-    """Return the indices of all measured nodes, slowest first: the judged ones as in ``ranking``, then the others.
-
-    The others are in order from the worst value to the best. Nodes without a value are left out.
-    """
-    order = ranking(metric)
-    others = [
-        (value, place) for place, value in enumerate(metric.value) if value is not None and metric.gap[place] is None
-    ]
-    return order + [place for _, place in sorted(others, reverse=metric.better == "lower")]
 
 
 def _map(nodes: Nodes, metric: NodeMetric, width: int) -> Iterator[Text]:

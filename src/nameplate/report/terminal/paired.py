@@ -9,7 +9,7 @@ from itertools import groupby
 from rich.console import Console
 from rich.text import Text
 
-from nameplate.report.format import count, parameters, quantity
+from nameplate.report.content.format import count, parameters, quantity
 from nameplate.report.terminal.columns import Line, lay_out
 from nameplate.report.terminal.console import make_console
 from nameplate.tools.paired import PairedRow, Verdict

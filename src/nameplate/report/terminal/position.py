@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from rich.text import Text
 
 from nameplate.probes import probe_of
+from nameplate.probes.shared.areas import label_of_area, order_of_area
 from nameplate.records.plan_record import Experiment
 from nameplate.records.run_record import Sample
-from nameplate.report.areas import label_of_area, order_of_area
-from nameplate.report.format import parameters, quantity
-from nameplate.report.trust import DISTURBED, level_of
+from nameplate.report.content.format import parameters, quantity
+from nameplate.report.content.trust import DISTURBED, level_of
 from nameplate.results.summarise import is_disturbed
 
 _BAR = 4

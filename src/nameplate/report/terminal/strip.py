@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Sequence
 
 from nameplate.records.run_record import Sample
-from nameplate.report.format import quantity
+from nameplate.report.content.format import quantity
 from nameplate.report.terminal.position import work_of
 from nameplate.statistics.stats import median
 from nameplate.units import duration_text

@@ -7,9 +7,9 @@ from typing import Any
 
 from nameplate.errors import UsageError
 from nameplate.records.result import Nodes
+from nameplate.report.chart_files.pictures import FORMATS, write_picture
 from nameplate.report.charts.common import Chart
 from nameplate.report.charts.node_map import node_map, statistics_of
-from nameplate.report.charts.pictures import FORMATS, write_picture
 
 
 def write_maps(nodes: Nodes, path: Path, force: bool = False) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nameplate.planning.sweep import Parameter
-from nameplate.report.format import quantity
+from nameplate.report.content.format import quantity
 
 _UNITS = {"size": "B", "bit_rate": "bit/s", "duration": "s"}
 

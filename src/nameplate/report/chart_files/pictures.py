@@ -15,7 +15,7 @@ from nameplate.errors import FileError, UsageError
 from nameplate.records.atomic_write import write_whole
 from nameplate.records.replaceable import check_replaceable, marked, marked_png
 from nameplate.records.result import Report
-from nameplate.report.charts.named import NamedChart, named_charts_of
+from nameplate.report.chart_files.named import NamedChart, named_charts_of
 from nameplate.report.charts.theme import THEME, coloured
 
 # Characters are narrower on average, so that no line is cut at the edge of the picture.

@@ -9,7 +9,7 @@ from nameplate.probes import probe_of
 from nameplate.records.plan_record import Value
 from nameplate.records.result import Result
 from nameplate.records.run_record import Run
-from nameplate.report.experiments import is_derived
+from nameplate.report.content.experiments import is_derived
 
 
 def repeat_command(result: Result) -> str:

@@ -11,10 +11,10 @@ import altair as alt
 
 from nameplate.errors import UsageError
 from nameplate.history.changes import ChangeReport, MetricHistory
+from nameplate.report.chart_files.pictures import FORMATS, write_picture
 from nameplate.report.charts.common import definition
-from nameplate.report.charts.pictures import FORMATS, write_picture
-from nameplate.report.format import scale
-from nameplate.report.metric_names import MetricNames
+from nameplate.report.content.format import scale
+from nameplate.report.content.metric_names import MetricNames
 
 _HEIGHT = 200
 _WIDTH = 720

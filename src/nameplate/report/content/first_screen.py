@@ -9,17 +9,17 @@ from itertools import groupby
 import msgspec
 
 from nameplate.probes import Probe, probe_of
+from nameplate.probes.shared.areas import order_of_area
 from nameplate.probes.shared.screen_line import DisplayUnit
 from nameplate.records.plan_record import Value
 from nameplate.records.result import Report, Result
-from nameplate.report.aliases import is_alias
-from nameplate.report.areas import order_of_area
-from nameplate.report.experiments import common_params, headlines, is_derived, label_of, mood_of
-from nameplate.report.format import count, parameters
-from nameplate.report.platform_words import platform_words
-from nameplate.report.remarks import warnings_of
-from nameplate.report.trust import Trust, trust_in
-from nameplate.report.verdict import verdict
+from nameplate.report.content.aliases import is_alias
+from nameplate.report.content.experiments import common_params, headlines, is_derived, label_of, mood_of
+from nameplate.report.content.format import count, parameters
+from nameplate.report.content.platform_words import platform_words
+from nameplate.report.content.remarks import warnings_of
+from nameplate.report.content.trust import Trust, trust_in
+from nameplate.report.content.verdict import verdict
 from nameplate.units import memory_text, size_text
 
 # More rows do not fit a terminal of 24 lines.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from nameplate.records.run_record import MetricKey
-from nameplate.report.format import parameters
+from nameplate.report.content.format import parameters
 
 
 class MetricNames:

@@ -10,8 +10,8 @@ import msgspec
 
 from nameplate.planning.budget import MIN_ROUNDS
 from nameplate.records.result import Report, Result
-from nameplate.report.experiments import headlines, is_derived
-from nameplate.report.format import count
+from nameplate.report.content.experiments import headlines, is_derived
+from nameplate.report.content.format import count
 from nameplate.statistics.rounding import COARSE, rounding_text
 
 Level: TypeAlias = Literal["high", "medium", "low"]

@@ -9,14 +9,14 @@ from nameplate.expectations.expectation import Expectation
 from nameplate.expectations.expected_range import MAX_VALUE, ExpectedRange
 from nameplate.expectations.judging import MAX_LOSS, ORDER, JudgedValue, Verdict, areas_of
 from nameplate.probes import probe_of
+from nameplate.probes.shared.areas import label_of_area, order_of_area, words_of_area
 from nameplate.probes.shared.screen_line import DisplayUnit
 from nameplate.records.plan_record import Value
 from nameplate.records.result import Report
-from nameplate.report.areas import label_of_area, order_of_area, words_of_area
-from nameplate.report.brief import brief, half_width
-from nameplate.report.experiments import title_of
-from nameplate.report.first_screen import first_screen
-from nameplate.report.format import count, parameters, scale
+from nameplate.report.content.brief import brief, half_width
+from nameplate.report.content.experiments import title_of
+from nameplate.report.content.first_screen import first_screen
+from nameplate.report.content.format import count, parameters, scale
 
 # How a sample is made, which no reader needs here.
 _UNSAID = ("unit",)

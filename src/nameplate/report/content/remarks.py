@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nameplate.records.result import Report, Result
-from nameplate.report.experiments import title_of
-from nameplate.report.format import count, parameters, quantity
-from nameplate.report.terminal.nodes import found_slow
-from nameplate.report.trust import DISTURBED
-from nameplate.report.verdict import judged_by, main_results
+from nameplate.report.content.experiments import title_of
+from nameplate.report.content.format import count, parameters, quantity
+from nameplate.report.content.slow_nodes import found_slow
+from nameplate.report.content.trust import DISTURBED
+from nameplate.report.content.verdict import judged_by, main_results
 from nameplate.results.summarise import CEILING_TOLERANCE
 
 CUT_OFF = "The run file ends before the run did; the report shows what was measured until then."

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nameplate.records.replaceable import marked
+from nameplate.report.chart_files.named import NamedChart
 from nameplate.report.charts.common import DOTS, Chart
-from nameplate.report.charts.named import NamedChart
 from nameplate.statistics.stats import median
 
 Spec = Mapping[str, Any]

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from nameplate.comparison.metric_rows import CapabilityChange, ComparisonRow
+from nameplate.probes.shared.areas import order_of_area
 from nameplate.records.plan_record import Value
-from nameplate.report.areas import order_of_area
-from nameplate.report.format import count, parameters, share
+from nameplate.report.content.format import count, parameters, share
 from nameplate.statistics.stats import median
 from nameplate.statistics.verdict import Verdict
 

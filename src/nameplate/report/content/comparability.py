@@ -9,8 +9,8 @@ import msgspec
 from nameplate.comparison.machine_settings import differing_machine_settings
 from nameplate.records.machine_record import Machine
 from nameplate.records.result import Report, Result
-from nameplate.report.format import count, quantity
-from nameplate.report.trust import trust_in
+from nameplate.report.content.format import count, quantity
+from nameplate.report.content.trust import trust_in
 from nameplate.results.fitness import Finding, overall
 
 # A clock that differs by a larger share makes another machine of the same processor.

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nameplate.probes import probe_of
+from nameplate.probes.shared.areas import order_of_area, words_of_area
 from nameplate.records.machine_record import Machine, binding_quota_cpus
 from nameplate.records.result import Report, Result
-from nameplate.report.areas import order_of_area, words_of_area
-from nameplate.report.experiments import headlines, is_derived, title_of
-from nameplate.report.format import count, share
-from nameplate.report.terminal.nodes import found_slow
+from nameplate.report.content.experiments import headlines, is_derived, title_of
+from nameplate.report.content.format import count, share
+from nameplate.report.content.slow_nodes import found_slow
 from nameplate.results.cpu_time import ENOUGH_CPU, share_of_cpu_time
 
 # A typical share below this part of what the machine is capable of is worth a word.

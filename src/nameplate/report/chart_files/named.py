@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from nameplate.records.result import Report
 from nameplate.report.charts.common import Chart
-from nameplate.report.experiments import ALL_COMMON
+from nameplate.report.content.experiments import ALL_COMMON
 from nameplate.report.html.page import Detail, PageSection, make_sections
 
 # One day with a sample per second; longer series are thinned.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from nameplate.report.first_screen import ScreenRow
-from nameplate.report.format import scale
+from nameplate.report.content.first_screen import ScreenRow
+from nameplate.report.content.format import scale
 
 
 def cells(row: ScreenRow) -> tuple[str, ...]:

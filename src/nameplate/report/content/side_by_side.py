@@ -10,10 +10,10 @@ from typing import TypeAlias
 
 from nameplate.records.plan_record import Value
 from nameplate.records.result import Report, Result, Summary
-from nameplate.report.experiments import common_params, headlines, is_derived, own_params
-from nameplate.report.format import quantity
-from nameplate.report.repeat_commands import repeat_command
-from nameplate.report.terminal.run import MAX_EXPERIMENTS
+from nameplate.report.content.experiments import common_params, headlines, is_derived, own_params
+from nameplate.report.content.format import quantity
+from nameplate.report.content.repeat_commands import repeat_command
+from nameplate.report.content.result_rows import MAX_EXPERIMENTS
 
 _Key: TypeAlias = tuple[str, str, tuple[tuple[str, Value], ...]]
 

@@ -13,9 +13,9 @@ from nameplate.probes.shared.levels import MeasuredLevel, find
 from nameplate.probes.shared.memory import is_beyond_caches
 from nameplate.records.machine_record import Machine
 from nameplate.records.result import Quantity, Report, Result
-from nameplate.report.experiments import is_derived
-from nameplate.report.format import count, digits, parameters
-from nameplate.report.repeat_commands import repeat_command, sweep_command
+from nameplate.report.content.experiments import is_derived
+from nameplate.report.content.format import count, digits, parameters
+from nameplate.report.content.repeat_commands import repeat_command, sweep_command
 from nameplate.units import size_text
 
 # The first precision that was measured is drawn; loops compute in double precision unless stated otherwise.

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from nameplate.expectations.judging import JudgedValue, Verdict
-from nameplate.report.comparison_words import metric_words
-from nameplate.report.judgement import MachineJudgement, measured_text, range_text
-from nameplate.report.junit import Outcome, VerdictTest, junit_text
+from nameplate.report.content.comparison_words import metric_words
+from nameplate.report.content.judgement import MachineJudgement, measured_text, range_text
+from nameplate.report.formats.junit import Outcome, VerdictTest, junit_text
 
 _OUTCOMES: dict[Verdict, Outcome] = {
     "BELOW": "failure", "NOT MEASURED": "error", "UNSURE": "skipped", "UNKNOWN": "skipped", "AS EXPECTED": "passed",

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from nameplate.records.result import Summary
 from nameplate.records.series_events import CorrelatedCondition, Event, OverTime, Sensitivity
-from nameplate.report.format import quantity
+from nameplate.report.content.format import quantity
 from nameplate.units import duration_text, percent_text
 
 _MAX_EVENTS = 8

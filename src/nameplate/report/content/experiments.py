@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from nameplate.probes import load_probes
 from nameplate.records.plan_record import Value
 from nameplate.records.result import Result, Table
-from nameplate.report.format import parameters
+from nameplate.report.content.format import parameters
 
 # Shares of the reference value: at least GOOD is good, below POOR is poor.
 GOOD, POOR = 0.95, 0.75

@@ -1,0 +1,1 @@
+"""Write charts to files: pictures, and data with scripts for gnuplot."""
