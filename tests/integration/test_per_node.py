@@ -107,6 +107,7 @@ def test_a_node_that_cannot_measure_is_named_and_the_others_are_measured(tmp_pat
     path = tmp_path / "run.jsonl"
     answer = nameplate("run", "memory_stream", "op=read", "size=1GiB", "threads=1", "pages=small", "--rounds", "1",
                        "--per-node", "in-turn", "-o", str(path), "--mpi", f"{launcher} -n 3")  # fmt: skip
+    assert answer.returncode == 3
     report = summarise(read_run(path))
     assert report.nodes is not None
     assert report.nodes.metrics[0].value[1] is None

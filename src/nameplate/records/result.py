@@ -67,8 +67,8 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     - ``rated``: the reference value; ``efficiency``: ``value`` ÷ ``rated``
     - ``outcome``: "ok" with a value, else the worst outcome of a round, "failed" if each round had the outcome "ok"
     - ``reason``: why a value is missing, or "rated: " and why there is no reference value; empty if nothing is missing
-    - ``stop``: a reason of ``Stop``, "" if it has none for the experiment, "truncated" if the run was cut off, or
-      "derived" or "imported"
+    - ``stop``: a reason of ``Stop``, also "failed" if a node of a job failed, "" if it has none for the experiment,
+      "truncated" if the run was cut off, or "derived" or "imported"
     - ``disturbed``: the share of the samples that were disturbed, 0 to 1; 0 without a value
     - ``over_time``: only for the first metric of an experiment that was measured as a series of 20 samples or more
 

@@ -70,6 +70,15 @@ def worst_outcome(measurements: Sequence[Measurement]) -> Outcome:
     return min(outcomes, key=lambda outcome: _WORST_FIRST.index(outcome.ending))
 
 
+def has_failed_node(measurements: Sequence[Measurement]) -> bool:
+    """Return whether a node failed in a round, or had a wrong result, although the values of others count."""
+    return any(
+        outcome.ending in ("failed", "invalid")
+        for measurement in measurements
+        for outcome in measurement.of_nodes.values()
+    )
+
+
 def missing_rounds(measurements: Sequence[Measurement]) -> str:
     """Return how many rounds of an experiment are missing from its results and why; "" if none is.
 

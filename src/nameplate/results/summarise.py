@@ -26,7 +26,7 @@ from nameplate.results.line_round_trips import line_evidence, round_trip_s
 from nameplate.results.measurements import Measurement, RunFile
 from nameplate.results.metric_rounds import MetricRounds, metric_rounds, resolved_experiment
 from nameplate.results.reference_tools import reference_table
-from nameplate.results.rounds import good_rounds, missing_rounds, rounds_by_experiment, worst_outcome
+from nameplate.results.rounds import good_rounds, has_failed_node, missing_rounds, rounds_by_experiment, worst_outcome
 from nameplate.results.studies import StudyRun, make_study
 from nameplate.statistics.capability import Capability, capability
 from nameplate.statistics.stats import histogram_percentile_s, median, median_interval, reached_by
@@ -180,6 +180,8 @@ def _results(
     file: RunFile, experiment: Experiment, measurements: list[Measurement], machine: Machine | None
 ) -> list[Result]:
     stop = file.stop.reasons.get(experiment.id, "") if file.stop else "truncated"
+    if has_failed_node(measurements):
+        stop = "failed"
     probe = load_probes().get(experiment.probe)
     if probe is None:
         return [

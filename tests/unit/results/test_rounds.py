@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import msgspec
+import pytest
 
 from nameplate.records.run_record import Ending, Outcome
 from nameplate.results.measurements import Measurement
-from nameplate.results.rounds import good_rounds, missing_rounds, worst_outcome
+from nameplate.results.rounds import good_rounds, has_failed_node, missing_rounds, worst_outcome
 from run_samples import outcome, sample
 
 
@@ -41,6 +42,14 @@ def test_a_node_with_a_wrong_result_has_no_value_in_any_round() -> None:
         [of_nodes(1, "ok", "ok", "ok"), of_nodes(2, "invalid", "ok", "ok"), of_nodes(3, "ok", "ok", "ok")]
     )
     assert [nodes_in(measured) for measured in rounds] == [[1, 2], [1, 2], [1, 2]]
+
+
+@pytest.mark.parametrize(
+    ("endings", "is_failed"),
+    [(["ok", "ok"], False), (["ok", "skipped"], False), (["ok", "failed"], True), (["invalid", "ok"], True)],
+)
+def test_a_node_that_failed_or_was_wrong_makes_the_run_incomplete(endings: list[Ending], is_failed: bool) -> None:
+    assert has_failed_node([of_nodes(1, "ok", "ok"), of_nodes(2, *endings)]) == is_failed
 
 
 def test_without_a_good_node_the_outcome_is_the_worst_of_the_nodes() -> None:
