@@ -14,9 +14,9 @@ from tempfile import TemporaryDirectory
 from types import TracebackType
 
 from nameplate.commands._against import Against, until_decided
-from nameplate.commands._measuring import RunEnvironment, make_run, measure_to_file, new_run_file
 from nameplate.execution.core_process import describe_core
 from nameplate.execution.launch import alone
+from nameplate.execution.measuring import RunEnvironment, make_run, measure_to_file, new_run_file
 from nameplate.planning.plan_file import make_limits
 from nameplate.records.plan_record import Experiment, Plan
 from nameplate.records.result import Report

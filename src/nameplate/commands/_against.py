@@ -10,7 +10,7 @@ from typing import Literal
 
 import msgspec
 
-from nameplate.commands._measuring import incomplete_code
+from nameplate.commands._exit_codes import incomplete_code
 from nameplate.commands._percent import parse_percent
 from nameplate.commands._reading import read_report
 from nameplate.comparison.decisions import decided_experiments

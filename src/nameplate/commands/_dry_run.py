@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from nameplate.commands._measuring import nodes_of_run
 from nameplate.commands._tools import asked_references, references_take_s
+from nameplate.execution.measuring import nodes_of_run
 from nameplate.planning.budget import MIN_ROUNDS, closing_s, round_s
 from nameplate.probes import probe_of
 from nameplate.records.machine_record import Machine

@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from nameplate.commands._measuring import RunEnvironment, make_run, measure_to_file
 from nameplate.comparison.false_positives import WINDOW
 from nameplate.errors import UsageError
 from nameplate.execution.core_process import describe_core
+from nameplate.execution.measuring import RunEnvironment, make_run, measure_to_file
 from nameplate.planning.budget import round_s
 from nameplate.planning.plan_file import build_plan, read_plan
 from nameplate.records.result import Report

@@ -10,15 +10,7 @@ from typing import Annotated, cast
 import msgspec
 from cyclopts import Parameter
 
-from nameplate.commands._measuring import (
-    RunEnvironment,
-    check_seed,
-    core_options,
-    incomplete_code,
-    make_run,
-    measure_to_file,
-    new_run_file,
-)
+from nameplate.commands._exit_codes import incomplete_code
 from nameplate.commands._percent import parse_percent
 from nameplate.commands.compare import exit_code, print_json
 from nameplate.comparison.metric_rows import overall_verdict
@@ -26,6 +18,14 @@ from nameplate.comparison.two_variants import compare_variants
 from nameplate.errors import UsageError
 from nameplate.execution.core_process import CoreDescription, describe_core
 from nameplate.execution.launch import Launch, alone, launch_with
+from nameplate.execution.measuring import (
+    RunEnvironment,
+    check_seed,
+    core_options,
+    make_run,
+    measure_to_file,
+    new_run_file,
+)
 from nameplate.planning.plan_file import DEFAULT_SLICE_S, make_limits
 from nameplate.planning.sweep import experiments, find_probe, split_arguments
 from nameplate.probes import probe_of

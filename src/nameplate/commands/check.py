@@ -12,12 +12,12 @@ from cyclopts import Parameter
 
 from nameplate.commands._expected import ExpectationSource, expectation_source, print_sources
 from nameplate.commands._learning import learn_site
-from nameplate.commands._measuring import RunEnvironment, make_run, measure_to_file, new_run_file
 from nameplate.commands._reading import read_report
 from nameplate.errors import CoreError, NothingExpected, UsageError
 from nameplate.execution.busy_cpus import busiest_cpu
 from nameplate.execution.core_process import describe_core
 from nameplate.execution.launch import alone
+from nameplate.execution.measuring import RunEnvironment, make_run, measure_to_file, new_run_file
 from nameplate.execution.memory_keeper import returns_free_memory
 from nameplate.expectations.expectation import Expectation
 from nameplate.expectations.judged_results import why_not_judged

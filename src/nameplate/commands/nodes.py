@@ -10,10 +10,11 @@ from typing import Annotated
 import msgspec
 from cyclopts import Parameter
 
-from nameplate.commands._measuring import FOUND_SLOW, RunEnvironment, make_run, measure_to_file, slow_code
+from nameplate.commands._exit_codes import FOUND_SLOW, slow_code
 from nameplate.errors import UsageError
 from nameplate.execution.core_process import describe_core
 from nameplate.execution.launch import launch_with
+from nameplate.execution.measuring import RunEnvironment, make_run, measure_to_file
 from nameplate.execution.session import NodeTurns as NodesInTurn
 from nameplate.hostlist import compress
 from nameplate.planning.places import check_places

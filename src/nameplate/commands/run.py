@@ -18,18 +18,8 @@ from msgspec import structs
 from nameplate import __version__
 from nameplate.commands._against import Against, Shown, against_of, base_and_plan, show_verdicts, until_decided
 from nameplate.commands._dry_run import print_plan
+from nameplate.commands._exit_codes import incomplete_code, slow_code
 from nameplate.commands._expected import check_site, with_judgement
-from nameplate.commands._measuring import (
-    RunEnvironment,
-    check_seed,
-    core_options,
-    incomplete_code,
-    make_run,
-    measure_to_file,
-    new_run_file,
-    nodes_of_run,
-    slow_code,
-)
 from nameplate.commands._study import check_study, write_study
 from nameplate.commands._tools import asked_references, reference_values, references_take_s
 from nameplate.errors import FileError, OutputError, UsageError
@@ -40,6 +30,15 @@ from nameplate.execution.core_process import (
     describe_core,
 )
 from nameplate.execution.launch import Launch, alone, launch_with
+from nameplate.execution.measuring import (
+    RunEnvironment,
+    check_seed,
+    core_options,
+    make_run,
+    measure_to_file,
+    new_run_file,
+    nodes_of_run,
+)
 from nameplate.execution.slurm import Allocation, allocation_of, write_script
 from nameplate.expectations.site_file import read_site
 from nameplate.planning.budget import START_COMMAND_S, min_plan_s

@@ -1,4 +1,4 @@
-"""Measure a plan into a run file. Shared by all commands that measure."""
+"""Measure a plan into a run file."""
 
 from __future__ import annotations
 
@@ -28,19 +28,15 @@ from nameplate.probes.shared.job import nodes_of
 from nameplate.process import command_began
 from nameplate.records.machine_record import Machine
 from nameplate.records.plan_record import PerNode, Plan
-from nameplate.records.result import Nodes, Report
+from nameplate.records.result import Report
 from nameplate.records.run_record import SCHEMA, Header, Reference, Run, check_moment
 from nameplate.records.run_writer import RunWriter
-from nameplate.report.content.slow_nodes import slow_nodes
 from nameplate.results.digest import digest_of_report
 from nameplate.results.measurements import Measurement, RunFile
 from nameplate.results.metric_rounds import values_in_round
 from nameplate.results.run_file import append_digest, read_run
 from nameplate.results.summarise import summarise
 from nameplate.units import MAX_COUNT
-
-# The exit code of a verdict against a node.
-FOUND_SLOW = 1
 
 
 @dataclass(frozen=True)
@@ -200,22 +196,6 @@ def measure_to_file(
         keeper.close()
         memory.close()
     return _finished(writer.path)
-
-
-def incomplete_code(report: Report) -> int:
-    """Return the exit code of a run: 3 if something could not be measured, else 0.
-
-    It is 3 if the run was interrupted, measured nothing, or has an experiment that failed, is invalid, or lacks rounds
-    because they failed.
-    """
-    outcomes = {each.summary.outcome for each in report.results}
-    is_incomplete = report.interrupted or "ok" not in outcomes or not outcomes.isdisjoint({"invalid", "failed"})
-    return 3 if is_incomplete or any(each.summary.stop == "failed" for each in report.results) else 0
-
-
-def slow_code(nodes: Nodes | None) -> int:
-    """Return 1 if a node is slow, and 0 if none is, or if no nodes were compared."""
-    return FOUND_SLOW if nodes is not None and slow_nodes(nodes) else 0
 
 
 def _decided(

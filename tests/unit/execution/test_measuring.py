@@ -6,7 +6,7 @@ import threading
 from dataclasses import dataclass, field
 from typing import cast
 
-from nameplate.commands import _measuring
+from nameplate.execution import measuring
 from nameplate.execution.session import Session
 
 
@@ -29,13 +29,13 @@ class Slices:
 
 def test_a_slice_is_ended_once_when_its_time_is_over() -> None:
     slices = Slices(looks=5)
-    with _measuring._ended_with_budget(cast(Session, slices)):
+    with measuring._ended_with_budget(cast(Session, slices)):
         assert slices.ended.wait(60)
     assert slices.n_ended == 1
 
 
 def test_a_slice_is_not_ended_if_the_run_is_over_before() -> None:
     slices = Slices(looks=10**9)
-    with _measuring._ended_with_budget(cast(Session, slices)):
+    with measuring._ended_with_budget(cast(Session, slices)):
         pass
     assert slices.n_ended == 0

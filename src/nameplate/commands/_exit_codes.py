@@ -1,0 +1,25 @@
+"""Choose the exit codes of commands that measure."""
+
+from __future__ import annotations
+
+from nameplate.records.result import Nodes, Report
+from nameplate.report.content.slow_nodes import slow_nodes
+
+# The exit code of a verdict against a node.
+FOUND_SLOW = 1
+
+
+def incomplete_code(report: Report) -> int:
+    """Return the exit code of a run: 3 if something could not be measured, else 0.
+
+    It is 3 if the run was interrupted, measured nothing, or has an experiment that failed, is invalid, or lacks rounds
+    because they failed.
+    """
+    outcomes = {each.summary.outcome for each in report.results}
+    is_incomplete = report.interrupted or "ok" not in outcomes or not outcomes.isdisjoint({"invalid", "failed"})
+    return 3 if is_incomplete or any(each.summary.stop == "failed" for each in report.results) else 0
+
+
+def slow_code(nodes: Nodes | None) -> int:
+    """Return 1 if a node is slow, and 0 if none is, or if no nodes were compared."""
+    return FOUND_SLOW if nodes is not None and slow_nodes(nodes) else 0
