@@ -7,7 +7,7 @@
 
 namespace nameplate {
 
-#ifdef NAMEPLATE_EXTRA_STEPS_PERCENT  // a test build: a true slow-down of known size (bench/slowdowns.py)
+#ifdef NAMEPLATE_EXTRA_STEPS_PERCENT  // a test build: a true slow-down of known size (bench/statistics/slowdowns.py)
 constexpr std::uint64_t kExecutedSteps = kBlockSteps * (100 + NAMEPLATE_EXTRA_STEPS_PERCENT) / 100;
 #else
 constexpr std::uint64_t kExecutedSteps = kBlockSteps;

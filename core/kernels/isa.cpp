@@ -73,7 +73,7 @@ std::vector<Isa> vector_isas() {
 #if defined(__x86_64__)
 
 const std::vector<Isa>& compiled_isas() {
-#if defined(NAMEPLATE_WITHOUT_AVX512)  // for bench/limits.py: the kernels of AVX2 on any processor
+#if defined(NAMEPLATE_WITHOUT_AVX512)  // for bench/limits/limits.py: the kernels of AVX2 on any processor
   static const std::vector<Isa> kIsas = {Isa::scalar, Isa::sse2, Isa::avx2};
 #else
   static const std::vector<Isa> kIsas = {Isa::scalar, Isa::sse2, Isa::avx2, Isa::avx512, Isa::amx};

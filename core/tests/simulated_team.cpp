@@ -1,5 +1,5 @@
-// A probe whose workers exist only in its results, for bench/many_threads.py: what the coordinator does for hundreds of
-// workers, without the time that waking them takes on a machine with fewer CPUs.
+// A probe whose workers exist only in its results, for bench/cost/many_threads.py: what the coordinator does for
+// hundreds of workers, without the time that waking them takes on a machine with fewer CPUs.
 
 #include <vector>
 

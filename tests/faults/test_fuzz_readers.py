@@ -1,6 +1,6 @@
 """A reader shows a mutated file or reports the error in one line.
 
-These are a few hundred of the cases of ``bench/fuzz_readers.py``, the same ones in every test run.
+These are a few hundred of the cases of ``bench/readers/fuzz_readers.py``, the same ones in every test run.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ CASES_IN_ALL = 500
 def test_a_mutated_file_causes_no_traceback(number: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         found = read_case(Random(number), Path(folder))
-    assert found is None, f"python bench/fuzz_readers.py 1 {number}\n{found.text}"
+    assert found is None, f"python bench/readers/fuzz_readers.py 1 {number}\n{found.text}"
 
 
 @pytest.mark.parametrize("make", [make for make, _ in CASES], ids=lambda make: make.__name__.removeprefix("case_of_"))

@@ -1,7 +1,7 @@
 """Readers reject hostile files with one line, within limits of time and memory.
 
 Each command runs in its own process. The limits are generous: an unbounded reader exceeds them by far, and a slow
-machine does not reach them. ``bench/reader_bounds.py`` measures the actual time and memory.
+machine does not reach them. ``bench/cost/reader_bounds.py`` measures the actual time and memory.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Find a limit that sets in during a run, such as when the burst credits of a cloud's disk or CPU are spent.
 
 Other programs come and go, and what they leave varies. A limit stays until the end, and never lets more through than
-its rate. ``bench/capability.py limits`` counts how often traces without such a limit seem to have one.
+its rate. ``bench/statistics/capability.py limits`` counts how often traces without such a limit seem to have one.
 """
 
 from __future__ import annotations

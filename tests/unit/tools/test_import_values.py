@@ -1,6 +1,6 @@
 """Values that are known are imported as they are, or the output is refused; outputs with harmless options are read.
 
-These are some of the outputs of ``bench/import_values.py``, the same ones in every test run.
+These are some of the outputs of ``bench/readers/import_values.py``, the same ones in every test run.
 """
 
 from __future__ import annotations

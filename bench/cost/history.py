@@ -1,0 +1,104 @@
+"""Time `nameplate history` on a folder of 10,000 runs: the first call, without and with digests, and later ones.
+
+python bench/cost/history.py [RUNS [RUN.jsonl]]      default: measure the plan quick and copy the run 10,000 times
+
+Each copy has a date, one of twenty machines, and times that vary by 1 %. The memory of one machine becomes 4 % slower
+from a certain day on.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ProcessPoolExecutor
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+
+from nameplate.history.index import index_file
+from nameplate.results.digest import digest_of
+from nameplate.results.run_file import append_digest, read_run
+
+NAMEPLATE = Path(sys.executable).with_name("nameplate")
+MACHINES = 20
+SLOW, SLOW_FROM, SLOW_BY = 17, 0.7, 1.04
+FIRST = datetime(2024, 1, 1, tzinfo=timezone.utc)
+
+_ELAPSED = re.compile(rb'"elapsed_s":([0-9.e-]+)')
+_HOST = re.compile(rb'"hostname":"[^"]*"')
+_STARTED = re.compile(rb'"started":"[^"]*"')
+
+
+def copy(lines: list[bytes], machine: int, day: float, slower: float, source: random.Random) -> bytes:
+    """Return the run as that machine would have recorded it on that day."""
+    factor = source.gauss(1, 0.01)
+    started = (FIRST + timedelta(days=day)).isoformat().encode()
+
+    def changed(line: bytes) -> bytes:
+        if line.startswith(b'{"type":"sample"'):
+            by = factor * (slower if b'"id":"memory_stream' in line else 1.0)
+            return _ELAPSED.sub(lambda found: b'"elapsed_s":%.9g' % (float(found[1]) * by), line)
+        if line.startswith(b'{"type":"header"'):
+            return _HOST.sub(b'"hostname":"node%02d"' % machine, line)
+        return _STARTED.sub(b'"started":"%s"' % started, line, count=1)
+
+    return b"".join(map(changed, lines))
+
+
+def end_in_order(path: Path) -> None:
+    """Append the record that ``nameplate run`` writes at the end of a file."""
+    append_digest(file := read_run(path), digest_of(file))
+
+
+def fill(folder: Path, run: Path, runs: int) -> int:
+    """Write ``runs`` copies of a run without digests, one per machine and day, and return their total size in bytes."""
+    lines = [line for line in run.read_bytes().splitlines(keepends=True) if b'"type":"figures"' not in line]
+    source = random.Random(1)
+    size = 0
+    for number in range(runs):
+        machine = number % MACHINES
+        is_slow = machine == SLOW and number > SLOW_FROM * runs
+        content = copy(lines, machine, number / MACHINES, SLOW_BY if is_slow else 1.0, source)
+        size += (folder / f"{number:06}.jsonl").write_bytes(content)
+    return size
+
+
+def timed(*words: str) -> tuple[float, str]:
+    """Run `nameplate history` in a new process and return its wall time in seconds and its output."""
+    begin_s = time.perf_counter()
+    text = subprocess.run([NAMEPLATE, "history", *words], check=True, capture_output=True, text=True).stdout
+    return time.perf_counter() - begin_s, text
+
+
+def main() -> None:
+    """Time the first call, later calls, and a call after one more run was added."""
+    runs = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
+    with tempfile.TemporaryDirectory() as place:
+        run = Path(sys.argv[2]) if len(sys.argv) > 2 else Path(place) / "measured.jsonl"
+        if not run.exists():
+            subprocess.run([NAMEPLATE, "run", "quick", "--quiet", "-o", run], check=True, stdout=subprocess.DEVNULL)
+        folder = Path(place) / "runs"
+        folder.mkdir()
+        size = fill(folder, run, runs)
+        without_s, _ = timed(str(folder))
+        print(f"{runs} runs, {size / 1e9:.2f} GB: first call without digests {without_s:.1f} s", flush=True)
+        with ProcessPoolExecutor() as pool:
+            list(pool.map(end_in_order, sorted(folder.iterdir()), chunksize=50))
+        index_file(folder).unlink()
+        first_s, _ = timed(str(folder))
+        print(f"first call with digests {first_s:.1f} s", flush=True)
+        later = sorted(timed(str(folder))[0] for _ in range(5))
+        metric = ("memory_stream", "op=triad", "bandwidth", "--machine", f"node{SLOW:02}")
+        followed = sorted(timed(str(folder), *metric)[0] for _ in range(5))
+        print(f"later calls {later[2]:.2f} s, one metric {followed[2]:.2f} s (medians of 5)")
+        (folder / "one-more.jsonl").write_bytes((folder / "000000.jsonl").read_bytes())
+        more_s, text = timed(str(folder))
+        print(f"with a new run {more_s:.2f} s; all files in the page cache")
+        print("\n".join(line for line in text.splitlines() if line.startswith(("SLOWER", "FASTER"))))
+
+
+if __name__ == "__main__":
+    main()
