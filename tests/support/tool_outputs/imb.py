@@ -193,9 +193,12 @@ def _defects(rng: random.Random, version: str) -> ToolOutput:
     table = _ping_pong(rng, defect="0.00")
     index = rng.randrange(len(table.times))
     line = len(table.lines) - len(table.times) + index
-    wrong = table.lines[line][:-13] + f"{rng.choice(['0.00', '0.00', '1.00', '0.50', '128.00']):>13}"
+    defects = rng.choice(["0.00", "0.00", "1.00", "0.50", "128.00"])
+    wrong = table.lines[line][:-13] + f"{defects:>13}"
     lines = [*_preamble(version, "PingPong"), "# PingPong", *table.lines[:line], wrong, *table.lines[line + 1 :], *_END]
-    return _output(lines, version, Reading.NEVER, [], "a check of the data")
+    right = table.times if defects == "0.00" else [*table.times[:index], *table.times[index + 1 :]]
+    output = _output(lines, version, Reading.MAY, _expected(right), "a check of the data")
+    return replace(output, remarks=[Remark("-DCHECK"), *([] if defects == "0.00" else [Remark("defects")])])
 
 
 def _groups(rng: random.Random, version: str) -> ToolOutput:
