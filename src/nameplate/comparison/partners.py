@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from nameplate.comparison.metric_rows import Key
@@ -48,16 +49,39 @@ def partners(base: Mapping[Key, Result], new: Mapping[Key, Result]) -> dict[Key,
     return {key: pairs[key] for key in base if key in pairs}
 
 
+def ambiguities(base: Mapping[Key, Result], new: Mapping[Key, Result], name: str) -> list[str]:
+    """Return a sentence for each probe whose metrics of ``base`` fit several metrics of ``new`` equally well.
+
+    The sentence has the parameters in which those differ, and ``name``, that of the run with the metrics ``new``.
+    """
+    differences: dict[str, set[str]] = {}
+    for key, result in base.items():
+        several = [] if key in new else _all_closest(key, result, new)
+        if len(several) > 1:
+            items = Counter(item for other in several for item in other[2])
+            varied = {item[0] for item, number in items.items() if number < len(several)}
+            differences.setdefault(key[0], set()).update(varied)
+    return [
+        f"{probe}: several values of {name} fit, which differ in {', '.join(f'{param}=' for param in sorted(params))}: "
+        "none is compared"
+        for probe, params in differences.items()
+    ]
+
+
 def _closest(key: Key, result: Result, candidates: Mapping[Key, Result]) -> Key | None:
-    """Return the only one of the candidates that may be the same metric and shares the most parameters with it."""
+    closest = _all_closest(key, result, candidates)
+    return closest[0] if len(closest) == 1 else None
+
+
+def _all_closest(key: Key, result: Result, candidates: Mapping[Key, Result]) -> list[Key]:
+    """Return those of the candidates that may be the same metric and share the most parameters with it."""
     shared = {
         other: len(set(key[2]) & set(other[2]))
         for other, candidate in candidates.items()
         if _may_be_same(key, result, other, candidate)
     }
     most = max(shared.values(), default=0)
-    closest = [other for other, number in shared.items() if number == most]
-    return closest[0] if len(closest) == 1 else None
+    return [other for other, number in shared.items() if number == most]
 
 
 def _may_be_same(key: Key, result: Result, other: Key, candidate: Result) -> bool:

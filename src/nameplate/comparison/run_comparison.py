@@ -22,7 +22,7 @@ from nameplate.comparison.metric_rows import (
     metric_rows,
     rounds_of,
 )
-from nameplate.comparison.partners import key_of, metrics_by_key, partners
+from nameplate.comparison.partners import ambiguities, key_of, metrics_by_key, partners
 from nameplate.comparison.run_to_run import resource_of, run_to_run
 from nameplate.errors import UsageError
 from nameplate.records.plan_record import Value
@@ -79,7 +79,11 @@ def compare_runs(base: Report, new: Report, same_within: float = SAME_WITHIN) ->
         only_in_base=[_name(key) for key in ours if key not in pairs],
         only_in_new=[_name(key) for key in theirs if key not in pairs.values()],
         unchecked=[*_unrecorded_params(pairs), *_unrecorded_source(ours, theirs, pairs), *unchecked],
-        notes=input_notes(zip(_RUNS, (base, new), strict=True)),
+        notes=[
+            *input_notes(zip(_RUNS, (base, new), strict=True)),
+            *ambiguities(ours, theirs, _RUNS[1]),
+            *ambiguities(theirs, ours, _RUNS[0]),
+        ],
     )
 
 

@@ -128,3 +128,12 @@ def test_several_runs_count_rounding() -> None:
     coarse = [msgspec.structs.replace(message({"pairs": 1}, value), rounding=0.036) for value in (0.14e-6, 0.15e-6)]
     exact = [message({"pairs": 1}, value) for value in (0.14e-6, 0.15e-6)]
     assert [compare_several([of(result) for result in results])[0].best for results in (coarse, exact)] == [[0, 1], [0]]
+
+
+def test_values_that_fit_equally_well_are_named() -> None:
+    """STREAM does not tell its stores, so a run with both kinds has two values for it."""
+    both = [own(1), message({"pairs": 1, "pairing": "cyclic", "seed": 1}, is_imported=False)]
+    made = compare_runs(msgspec.structs.replace(of(both[0]), results=both), of(message({"pairs": 1})))
+    assert made.rows == []
+    assert made.notes == ["mpi_pingpong: several values of the base fit, which differ in pairing=: none is compared"]
+    assert compare_runs(of(own(1)), of(message({"pairs": 1}))).notes == []
