@@ -22,6 +22,9 @@ _READ = {
 # They keep the rate of a job below what the machine delivers.
 RATE_LIMITS = ("rate", "rate_iops")
 
+# They name the folder, device or image on which an engine works.
+LOCATIONS = ("directory", "pool", "rbdname", "uri", "nfs_url", "volume", "libblkio_path")
+
 # They change where, how long and with what content of files, reports and threads a job works, but not what one of its
 # operations is.
 _HARMLESS = {
@@ -43,7 +46,8 @@ _HARMLESS = {
     "steadystate_ramp_time", "ss_ramp", "steadystate_check_interval", "ss_interval", "mem", "iomem",
     "iomem_align", "mem_align", "hugepage-size", "lockmem", "cpumask", "cpus_allowed", "cpus_allowed_policy",
     "numa_cpu_nodes", "numa_mem_policy", "nice", "prio", "prioclass", "uid", "gid", "comm", "exec_prerun",
-    "exec_postrun", "fixedbufs", "registerfiles", "nonvectored", "userspace_reap",
+    "exec_postrun", "fixedbufs", "registerfiles", "nonvectored", "userspace_reap", *LOCATIONS, "clustername",
+    "clientname", "brick", "libblkio_driver",
 }  # fmt: skip
 
 # Any other option changes the work unless it is off, or has one of these values.
@@ -58,6 +62,7 @@ _NEUTRAL: Mapping[str, Set[str]] = {
     "iodepth_batch_complete": {"1"},
     "iodepth_batch_complete_min": {"1"},
     "io_submit_mode": {"inline"},
+    "cmd_type": {"nvme"},
     # A zero is a pattern, and none is a scheduler.
     "buffer_pattern": set(),
     "verify_pattern": set(),
@@ -91,14 +96,23 @@ def changing_option(options: Mapping[str, str]) -> str | None:
 
 
 def overwritten(options: Sequence[tuple[str, str]]) -> set[str]:
-    """Return the options that change the work and that occur more than once, with several values.
+    """Return the options that change the work and that occur more than once, with several meanings.
 
     Of two options that set the same quantity, such as ``direct`` and ``buffered``, both count as set.
     """
-    values: dict[str, set[tuple[str, str]]] = {}
+    meanings: dict[str, set[str]] = {}
     for name, text in options:
-        values.setdefault(quantity(name), set()).add((SYNONYMS.get(name, name), text))
-    return {name for name, pairs in values.items() if len(pairs) > 1 and name not in _HARMLESS}
+        meanings.setdefault(quantity(name), set()).add(_meaning(name, text))
+    return {name for name, texts in meanings.items() if len(texts) > 1 and name not in _HARMLESS}
+
+
+def _meaning(name: str, text: str) -> str:
+    """Return the value that an option gives to its ``quantity``: ``rwmixwrite=40`` is 60 % of reads."""
+    if name in ("direct", "buffered"):
+        return str(is_on({name: text}, name) == (name == "direct"))
+    if name == "rwmixwrite" and text.isdecimal():
+        return str(100 - int(text))
+    return text.lower()
 
 
 def quantity(name: str) -> str:

@@ -140,7 +140,7 @@ def _goes_on(earlier: _Snapshot, later: _Snapshot) -> bool:
 
 def _is_same_job(old: FioEntry, new: FioEntry, passed_ms: int, has_ramp: bool) -> bool:
     """Return whether a job may have gone on like this: it waited, ran, ended, or had its counts reset after a ramp."""
-    may_begin = has_ramp or not old.operations
+    may_begin = has_ramp or not old.operations or not old.runtime_ms
     if old.job_start and (old.job_start == new.job_start or not may_begin):
         return old.job_start == new.job_start
     ran_ms, operations = new.runtime_ms - old.runtime_ms, new.operations - old.operations

@@ -31,7 +31,8 @@ _COLOUR = re.compile(r"\x1b\[[\d;]*[mK]")
 def read_imported(path: Path) -> Report:
     """Return a report on an output of a known tool, or on a folder of such outputs of one tool.
 
-    Each file of the folder counts as a round; its subfolders are ignored. A result is the median over the files that
+    Each file of the folder counts as a round; its subfolders are ignored. So does a file with the same text as another,
+    unless the tool prints the time of its run: then it is a copy. A result is the median over the files that
     have its metric with the same parameters. The report has no machine, and no metric has a reference value. Its time
     is that of the file that was modified first, and ``imported`` has each file with its digest. The notes name what is
     not read, files of a folder included.
@@ -43,7 +44,7 @@ def read_imported(path: Path) -> Report:
     files = files_in(path) if is_folder(path) else [path]
     if not files:
         raise FileError(f"{path} is empty")
-    outputs, problems = _read_all(files)
+    outputs, problems, equal = _read_all(files)
     tools = {record.tool for record, _ in outputs}
     if len(tools) > 1:
         raise FileError(
@@ -70,24 +71,31 @@ def read_imported(path: Path) -> Report:
             *(f"{restriction}: the value does not show what the machine can do" for restriction in restrictions),
             *(["results are of outputs with different settings, folders, devices or hosts"] if is_mixed else []),
             *(f"not read: {reason}" for reason in (*shortened(skipped), *shortened(problems))),
+            *([f"{', '.join(shortened(equal))}: if these are copies, remove them"] if equal else []),
         ],
         path=path,
     )
 
 
-def _read_all(files: Sequence[Path]) -> tuple[list[tuple[ImportedFile, ToolOutput]], list[FileError]]:
-    """Return what was read from the files, and why others were not. Raises the first problem if nothing was read."""
+def _read_all(files: Sequence[Path]) -> tuple[list[tuple[ImportedFile, ToolOutput]], list[FileError], list[str]]:
+    """Return what was read from the files, why others were not, and which of them are equal without being copies.
+
+    Raises the first problem if nothing was read.
+    """
     outputs: list[tuple[ImportedFile, ToolOutput]] = []
     problems: list[FileError] = []
+    equal: list[str] = []
     names: dict[str, str] = {}
     for file in files:
         try:
             text, record, output = _read(file)
             # A copy may have other ends of lines, another encoding or other spaces.
             digest = hashlib.sha256("".join(text.split()).encode()).hexdigest()
-            if digest in names:
+            if digest in names and output.is_dated:
                 raise FileError(f"{file} is the same output as {names[digest]}, and no further round")
-            names[digest] = file.name
+            if digest in names:
+                equal.append(f"{file.name} is equal to {names[digest]}")
+            names.setdefault(digest, file.name)
             outputs.append((record, output))
         except ReadError:
             raise
@@ -95,7 +103,7 @@ def _read_all(files: Sequence[Path]) -> tuple[list[tuple[ImportedFile, ToolOutpu
             problems.append(error)
     if not outputs:
         raise problems[0]
-    return outputs, problems
+    return outputs, problems, equal
 
 
 def _read(path: Path) -> tuple[str, ImportedFile, ToolOutput]:

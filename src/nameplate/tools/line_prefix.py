@@ -17,9 +17,13 @@ from nameplate.errors import Unreadable
 _TIMES = (
     r"[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}",
     r"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)?",
-    r"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[-+]\d\d:?\d\d)?",
+    r"\d{4}[-/]\d\d[-/]\d\d[T _]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[-+]\d\d:?\d\d)?",
+    r"\d{1,2}[./]\d{1,2}[./]\d{4},? \d{1,2}:\d\d:\d\d(?: [AP]M)?",
+    r"\d{8}[-T_]\d{6}Z?",
     r"\d\d:\d\d:\d\d(?:[.,]\d+)?",
+    r" *\d+\.\d{1,9}s",
     r" *\d+\.\d{3,9}",
+    r"\d{13}",
     r"\d{10}",
 )
 _TIME = re.compile("|".join(rf"(?<![\w.])({form})(?!\d)" for form in _TIMES))

@@ -64,19 +64,23 @@ class Imported:
 class ToolOutput:
     """One output of a tool as it was read: the tool's version, "" if it has none, and values with distinct keys.
 
-    ``skipped`` has a sentence for each part of the output that is not read, with the reason.
+    ``skipped`` has a sentence for each part of the output that is not read, with the reason. ``is_dated`` says that the
+    output has the time of its run, so that an equal one is a copy.
     """
 
     version: str
     values: Sequence[Imported]
     skipped: Sequence[str] = ()
+    is_dated: bool = False
 
 
-def tool_output(version: str, values: Sequence[Imported], what: str, skipped: Sequence[str] = ()) -> ToolOutput:
+def tool_output(
+    version: str, values: Sequence[Imported], what: str, skipped: Sequence[str] = (), *, is_dated: bool = False
+) -> ToolOutput:
     """Return an output without the values whose key occurs more than once, which ``skipped`` then names.
 
     One output is one round, and which of several values belongs to it is not known. ``what`` says in a message what the
-    values are, in the plural.
+    values are, in the plural. ``is_dated`` is that of the result.
 
     Raises:
         Unreadable: no value is left; the message has the reasons.
@@ -87,7 +91,7 @@ def tool_output(version: str, values: Sequence[Imported], what: str, skipped: Se
     reasons = [*skipped, *([_repeated(repeated)] if repeated else [])]
     if not single:
         raise Unreadable("; ".join(shortened(reasons)) or f"no {what} in the output")
-    return ToolOutput(version, single, reasons)
+    return ToolOutput(version, single, reasons, is_dated)
 
 
 def _repeated(values: Sequence[Imported]) -> str:

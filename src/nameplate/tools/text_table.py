@@ -11,8 +11,9 @@ from nameplate.tools.output import MAX_DIGITS
 
 _NUMBER = r"[-+]?(?:\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|nan|inf)"
 
-# A whole number at the beginning, as a row has it, and a size with a time at any position of a line.
-_BEGINS_AS_ROW = re.compile(rf"\s*\d+(?:\s+{_NUMBER}|\s{{2,}}\S*\s*$|\s*$)", re.IGNORECASE)
+# A whole number at the beginning, as a row has it, nothing but a whole number, and a size with a time at any position.
+_BEGINS_AS_ROW = re.compile(rf"\s*\d+(?:\s+{_NUMBER}|\s{{2,}}\S+\s*$)", re.IGNORECASE)
+_SIZE_ONLY = re.compile(r"\s*\d+\s*")
 _HAS_ROW = re.compile(r"(?<![\w.])\d+\s{2,}\d+\.\d+(?!\S)")
 
 
@@ -30,7 +31,8 @@ def table_rows(lines: Sequence[LogLine], n_columns: int) -> tuple[list[TextRow],
     A row consists of a whole number and ``n_columns`` - 1 further cells, of which the first is a number. The whole
     numbers ascend, and if the first row is aligned by spaces, all rows end at the same column. Any other line ends the
     table, unless a row follows that is aligned and ascends: then other output came in between. Lines that begin as rows
-    do, and end otherwise, or have a row after other text, may be rows with other output in them.
+    do, and end otherwise, or have a row after other text, may be rows with other output in them. So may a whole number
+    alone, where a row was expected.
     """
     further_cells = r"\s+(\S+)" * (n_columns - 2)
     form = re.compile(rf"\s*(\d+)\s+({_NUMBER}){further_cells}\s*", re.IGNORECASE)
@@ -40,7 +42,8 @@ def table_rows(lines: Sequence[LogLine], n_columns: int) -> tuple[list[TextRow],
     for line in lines:
         match = form.fullmatch(line.text)
         if match is None:
-            if _BEGINS_AS_ROW.match(line.text) or _HAS_ROW.search(line.text):
+            is_cut = not has_ended and _SIZE_ONLY.fullmatch(line.text)
+            if is_cut or _BEGINS_AS_ROW.match(line.text) or _HAS_ROW.search(line.text):
                 doubtful.append(line.number)
             has_ended = bool(rows)
             continue

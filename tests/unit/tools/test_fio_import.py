@@ -10,6 +10,7 @@ import pytest
 
 from nameplate.errors import FileError
 from nameplate.records.result import Report
+from nameplate.tools.fio_options import overwritten
 from nameplate.tools.imported_run import read_imported
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "references"
@@ -42,7 +43,7 @@ def replaced(path: Path, name: str, *pairs: tuple[str, str]) -> Path:
 
 def test_options_that_several_global_sections_set_are_not_known(tmp_path: Path) -> None:
     """fio prints the options of all global sections in one object, which therefore has names twice."""
-    message = r"job a: several \[global\] sections set direct and iodepth, and fio does not print which of them"
+    message = r"job a: options set direct and iodepth several times, .* fio does not print which of them"
     with pytest.raises(FileError, match=message):
         read_imported(GOLDEN / "fio-3.33-globals-twice.json")
     own = ('"job options" : {\n      },', '"job options" : {"direct": "1", "iodepth": "1"},')
@@ -245,3 +246,48 @@ def test_lines_that_are_no_json_are_named(tmp_path: Path) -> None:
         read_imported(tmp_path / "t.json")
     (tmp_path / "t.json").write_text("{ debug\n" * 99 + text)
     assert read_imported(tmp_path / "t.json").results
+
+
+def test_operations_in_flight_at_the_end_of_a_ramp_are_not_counted(tmp_path: Path) -> None:
+    """fio counts them when they are issued, and their bytes when they arrive: here 252 of 3,580 operations of 1 MiB."""
+    made = read_imported(GOLDEN / "fio-3.33-ramp.json")
+    (job,) = jobs_of(made)
+    assert (job["block"], job["depth"], job["threads"]) == (1 << 20, 64, 4)
+    values = {result.summary.metric: result.summary.value for result in made.results}
+    assert values["bandwidth"] == pytest.approx((1 << 20) * (values["iops"] or 0), rel=1e-3)
+    without_ramp = ('"ramp_time"', '"startdelay"')
+    with pytest.raises(FileError, match="bs=1M, but its operations had 1127975 B on average"):
+        read_imported(replaced(tmp_path, "fio-3.33-ramp.json", without_ramp))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"direct": "1", "buffered": "0"},
+        {"rwmixread": "60", "rwmixwrite": "40"},
+        {"bs": "1M", "blocksize": "1m"},
+    ],
+)
+def test_two_options_with_one_meaning_are_no_contradiction(options: dict[str, str]) -> None:
+    assert overwritten([*options.items(), ("iodepth", "4")]) == set()
+    assert overwritten([*options.items(), *(("iodepth", depth) for depth in "48")]) == {"iodepth"}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"ioengine": "rbd", "clientname": "admin", "pool": "rbd", "rbdname": "image"},
+        {"ioengine": "io_uring_cmd", "cmd_type": "nvme"},
+        {"ioengine": "nfs", "nfs_url": "nfs://server/export"},
+        {"ioengine": "nbd", "uri": "nbd+unix:///?socket=/run/s"},
+    ],
+)
+def test_engines_need_options_that_name_their_device(tmp_path: Path, options: dict[str, str]) -> None:
+    made = read_imported(edited(tmp_path, "fio-3.33.json", options=options))
+    assert jobs_of(made)[0]["library"] == options["ioengine"]
+
+
+def test_a_wrapper_of_an_output_is_named(tmp_path: Path) -> None:
+    (tmp_path / "o.json").write_text('{"result": ' + (GOLDEN / "fio-3.33.json").read_text() + "}")
+    with pytest.raises(FileError, match="its JSON wraps the output of fio"):
+        read_imported(tmp_path / "o.json")

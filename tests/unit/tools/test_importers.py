@@ -432,11 +432,24 @@ def test_stream_5_9_and_other_encodings(tmp_path: Path) -> None:
         )
         assert made.imported[0].version == "5.9"
     (tmp_path / "s.txt").write_text(text * 2)
-    with pytest.raises(FileError, match="stream: 2 outputs in one file: put each into a file of its own"):
+    with pytest.raises(FileError, match="more than once: one output is one round, so put each run into a file"):
         read_imported(tmp_path / "s.txt")
     (tmp_path / "s.txt").write_text(text.replace("Array size = 10000000", "Array size = 20000000"))
     with pytest.raises(FileError, match="its best rate does not follow from the array size and the minimum time"):
         read_imported(tmp_path / "s.txt")
+
+
+def test_a_loop_over_the_threads_of_stream(tmp_path: Path) -> None:
+    text = (GOLDEN / "stream-5.10.txt").read_text()
+    one, two = (re.sub(r"(Number of Threads.*=\s+)\d+", rf"\g<1>{threads}", text) for threads in (1, 2))
+    notes, made = notes_of(tmp_path, f"threads 1\n{one}\nthreads 2\n{two}\n4096\n")
+    assert [(r.summary.params["op"], r.summary.params["threads"]) for r in made.results] == [
+        (op, threads) for threads in (1, 2) for op in ("copy", "scale", "add", "triad")
+    ]
+    assert notes == []
+    notes, rest = notes_of(tmp_path, f"{one}\n{two.replace('Triad:', 'Quartet:')}")
+    assert {result.summary.params["threads"] for result in rest.results} == {1}
+    assert notes == ["not read: o.txt: run 2: the output has no line 'Triad:' with four numbers"]
 
 
 def test_osu() -> None:
@@ -663,6 +676,14 @@ def test_damaged_rows_are_named_wherever_they_are(tmp_path: Path, row: str) -> N
     assert notes == ["not read: o.txt: line 9 looks like a row, but does not fit into the table"]
 
 
+def test_numbers_below_a_table_are_no_rows_of_it(tmp_path: Path) -> None:
+    """What a job prints after its benchmark, such as nproc and date, is no reason for a note; a cut row is."""
+    notes, made = notes_of(tmp_path, LATENCY.format("MPI_CHAR") + osu_row(8, "1.72") + "done\n4096\n1764482400\n")
+    assert ([result.summary.params["size"] for result in made.results], notes) == ([8], [])
+    notes, _ = notes_of(tmp_path, LATENCY.format("MPI_CHAR") + osu_row(8, "1.72") + "16  \n")
+    assert notes == ["not read: o.txt: line 6 looks like a row, but does not fit into the table"]
+
+
 def test_a_type_of_data_that_is_named_far_above_the_table(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="messages of MPI_INT"):
         notes_of(tmp_path, LATENCY.format("MPI_INT").replace("# Size", "\n# Size") + osu_row(8, "1.72"))
@@ -701,15 +722,35 @@ def test_a_folder_is_read_as_repeats(tmp_path: Path) -> None:
     text = (GOLDEN / "osu_latency-7.5.txt").read_text()
     for number in range(6):
         (tmp_path / f"{number}.txt").write_text(f"{text}job {number}\n")
-    shutil.copy(tmp_path / "0.txt", tmp_path / "copy.txt")
     made = read_imported(tmp_path)
     assert {(r.summary.rounds, len(r.round_values), r.summary.ci is not None) for r in made.results} == {(6, 6, True)}
-    assert any("copy.txt is the same output as 0.txt, and no further round" in note for note in made.notes)
-    copied = (tmp_path / "1.txt").read_text()
-    (tmp_path / "crlf.txt").write_bytes(copied.replace("\n", "\r\n").encode())
-    (tmp_path / "utf16.txt").write_text(copied, encoding="utf-16")
-    (tmp_path / "spaces.txt").write_text(copied.replace("\n", "  \n") + "\n")
-    assert {result.summary.rounds for result in read_imported(tmp_path).results} == {6}
+
+
+def test_a_copy_of_an_output_with_the_time_of_its_run_is_no_further_round(tmp_path: Path) -> None:
+    text = (GOLDEN / "imb-pingpong-2021.11.txt").read_text()
+    (tmp_path / "0.txt").write_text(text)
+    (tmp_path / "crlf.txt").write_bytes(text.replace("\n", "\r\n").encode())
+    (tmp_path / "utf16.txt").write_text(text, encoding="utf-16")
+    (tmp_path / "spaces.txt").write_text(text.replace("\n", "  \n") + "\n")
+    made = read_imported(tmp_path)
+    assert {result.summary.rounds for result in made.results} == {1}
+    assert any("crlf.txt is the same output as 0.txt, and no further round" in note for note in made.notes)
+
+
+def test_equal_outputs_without_a_time_are_rounds(tmp_path: Path) -> None:
+    """OSU prints two decimals and no time of its own: nine equal rounds outweigh another one."""
+    for number in range(9):
+        (tmp_path / f"{number}.txt").write_text(LATENCY.format("MPI_CHAR") + osu_row(8, "0.14"))
+    (tmp_path / "9.txt").write_text(LATENCY.format("MPI_CHAR") + osu_row(8, "0.29"))
+    made = read_imported(tmp_path)
+    (result,) = made.results
+    assert result.summary.value == pytest.approx(0.14e-6)
+    assert result.summary.rounds == 10
+    assert any(
+        note == "1.txt is equal to 0.txt, 2.txt is equal to 0.txt, 3.txt is equal to 0.txt, and 5 more: if these are "
+        "copies, remove them"
+        for note in made.notes
+    )
     shutil.copy(GOLDEN / "fio-3.33.json", tmp_path)
     with pytest.raises(FileError, match="contains outputs of fio and osu; a folder must have outputs of one tool"):
         read_imported(tmp_path)

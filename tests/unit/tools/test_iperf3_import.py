@@ -108,3 +108,16 @@ def test_a_test_that_was_too_short(tmp_path: Path) -> None:
     document["end"]["sum_received"]["bits_per_second"] = 2000000
     (tmp_path / "u.json").write_text(json.dumps(document))
     assert read_imported(tmp_path / "u.json").results[0].summary.params["rate"] == 1048576
+
+
+@pytest.mark.parametrize(("version", "is_doubtful"), [("3.12", False), ("3.16", True), ("3.22", True)])
+@pytest.mark.parametrize("asked", [{"bytes": 1000}, {"blocks": 10}])
+def test_a_number_of_bytes_ends_with_an_interval_since_there_are_threads(
+    tmp_path: Path, version: str, is_doubtful: bool, asked: dict[str, int]
+) -> None:
+    document = document_of("iperf3-tcp-3.12.json")
+    document["start"]["version"] = f"iperf {version}"
+    document["start"]["test_start"].update(asked)
+    (tmp_path / "o.json").write_text(json.dumps(document))
+    (made,) = read_imported(tmp_path / "o.json").results
+    assert ("may end later than its last byte" in made.restriction) == is_doubtful

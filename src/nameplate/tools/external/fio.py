@@ -19,6 +19,7 @@ from nameplate.records.plan_record import Value
 from nameplate.tools.fio_jobs import FioJob, job_batches
 from nameplate.tools.fio_options import (
     LIBRARIES,
+    LOCATIONS,
     OTHER_ENGINES,
     RATE_LIMITS,
     WAITING_ENGINES,
@@ -164,6 +165,8 @@ def read(text: str) -> ToolOutput:
         raise Unreadable(f"this is fio's {form} output; run fio with --output-format=json")
     output = last_output([decoded_object(json, FioOutput) for json in json_objects(text) if '"fio version"' in json])
     version = re.match(r"fio-(\d{1,3})\.(\d{1,3})", output.version)
+    if not output.version:
+        raise Unreadable('its JSON wraps the output of fio: cut out the object that has "fio version"')
     if version is None or int(version[1]) < 3:
         raise Unreadable(f"{output.version or 'this version'} is not read; use fio 3.0 or newer")
     if output.client_stats is not None:
@@ -172,7 +175,7 @@ def read(text: str) -> ToolOutput:
     skipped: list[str] = []
     for batch in job_batches(output, (int(version[1]), int(version[2])), skipped):
         values += _values_of_batch(batch, skipped)
-    return tool_output(output.version.removeprefix("fio-"), values, "jobs", skipped)
+    return tool_output(output.version.removeprefix("fio-"), values, "jobs", skipped, is_dated=True)
 
 
 def _values_of_batch(batch: Sequence[FioJob], skipped: list[str]) -> list[Imported]:
@@ -200,10 +203,11 @@ def _values_of(job: FioJob) -> list[Imported]:
     sync, is_sync_in_latency = _sync(job.options) if op != "read" else ("", True)
     direct = _is_direct(job.options)
     threads = _threads(job)
+    block = _block(job, threads)
     params: dict[str, Value] = {
         "op": op,
         "pattern": "random" if job.options.get("rw", "read").startswith("rand") else "sequential",
-        "block": _block(job, threads),
+        "block": block,
         **({"threads": threads} if threads else {}),
         **_library_and_depth(job, threads),
         **({"cache": "direct"} if direct else {}),
@@ -213,11 +217,12 @@ def _values_of(job: FioJob) -> list[Imported]:
     sides = [side for sides in job.sides.values() for side in sides if side.total_ios]
     limits = [f"{name}={job.options[name]}" for name in RATE_LIMITS if is_on(job.options, name)]
     restriction = f"{' and '.join(limits)} limited it" if limits else ""
-    values = {"bandwidth": sum(map(_bandwidth_of, sides)), "iops": sum(side.iops for side in sides)}
+    values = {"bandwidth": sum(map(_bandwidth_of, sides)), "iops": _operations_per_s(job, sides, block)}
     if is_sync_in_latency and not restriction and all(side.lat_ns.mean > 0 for side in sides):
         latency_ns = sum(side.lat_ns.mean * side.total_ios for side in sides) / sum(side.total_ios for side in sides)
         values["latency"] = latency_ns * 1e-9
-    location = job.options.get("directory") or str(PurePath(job.options.get("filename", "")).parent)
+    location = " ".join(job.options[name] for name in LOCATIONS if name in job.options)
+    location = location or str(PurePath(job.options.get("filename", "")).parent)
     return [
         Imported("disk_block", params, name, positive(value), possible, restriction, location=location)
         for name, value in values.items()
@@ -257,8 +262,8 @@ def _check_work(job: FioJob) -> None:
         raise Unreadable("the output does not have its options")
     if job.unclear:
         raise Unreadable(
-            f"several [global] sections set {' and '.join(sorted(job.unclear))}, and fio does not print which of them "
-            "the job had; run it by itself"
+            f"options set {' and '.join(sorted(job.unclear))} several times, on the command line or in [global] "
+            "sections, and fio does not print which of them the job had; run it by itself"
         )
     for name in ("filename", "directory"):
         if re.search(r"(?<!\\):", job.options.get(name, "")):
@@ -278,6 +283,17 @@ def _check_ramp(job: FioJob) -> None:
 def _bandwidth_of(side: FioDirection) -> float:
     """Return the bandwidth in B/s, which fio 3.0 prints in whole KiB/s only."""
     return side.bw_bytes or (side.io_bytes / (side.runtime / 1000) if side.runtime else 0.0)
+
+
+def _operations_per_s(job: FioJob, sides: Sequence[FioDirection], block: int) -> float:
+    """Return the operations per second.
+
+    After ``ramp_time`` fio counts an operation when it is issued and its bytes when they have arrived, so that those
+    in flight at the end of the ramp are missing. Their number then follows from the bytes.
+    """
+    if not is_on(job.options, "ramp_time"):
+        return sum(side.iops for side in sides)
+    return sum(side.iops * side.io_bytes / block / side.total_ios for side in sides)
 
 
 def _operation(job: FioJob) -> str:
@@ -360,8 +376,10 @@ def _block(job: FioJob, threads: int | None) -> int:
     sides = [side for sides in job.sides.values() for side in sides]
     moved, count = sum(side.io_bytes for side in sides), sum(side.total_ios for side in sides)
     missing, tolerance = count * block - moved, _BLOCK_WITHIN * count * block
+    # Operations in flight at the end of the ramp are not counted, but their bytes are (see _operations_per_s).
+    in_flight = _number(job.options.get("iodepth", "1"), "iodepth") if is_on(job.options, "ramp_time") else 0
     # The last block of each process may be shorter.
-    if not -tolerance <= missing <= max(tolerance, (threads or 1) * block):
+    if not -max(tolerance, in_flight * (threads or 1) * block) <= missing <= max(tolerance, (threads or 1) * block):
         raise Unreadable(f"bs={text}, but its operations had {moved / count:.0f} B on average")
     return block
 

@@ -25,6 +25,7 @@ _VERSION = re.compile(rf"^{_VERSION_LINE}", re.MULTILINE)
 _BEGIN = re.compile(r"^# Benchmarking (\S+)")
 _ANY_HEADING = re.compile(r"# +Intel ?\(R\) MPI Benchmark")
 _COMMAND_END = re.compile(r"# (?:Minimum message|Message lengths|MPI_Datatype|List of Benchmarks|Benchmarking)")
+_DATE = re.compile(r"# Date +:")
 _DATATYPE = re.compile(r"# MPI_Datatype\s*:\s*(\w+)")
 _COLUMNS = re.compile(r"\s*#bytes\s+#repetitions\s+t\[usec\]\s+Mbytes/sec(\s+defects)?\s*")
 _FAILED = re.compile(r"\s+(\d+) +(out-of-mem|time-out|int-overflow)\b")
@@ -108,7 +109,9 @@ def read(text: str) -> ToolOutput:
         skipped += reasons
     versions = re.findall(_VERSION_LINE, text)
     skipped += rows_without_heading(rest)
-    return tool_output(versions[0] if versions else "", values, "table of PingPong", skipped)
+    return tool_output(
+        versions[0] if versions else "", values, "table of PingPong", skipped, is_dated=_DATE.search(text) is not None
+    )
 
 
 def _runs(lines: Sequence[LogLine]) -> Iterator[Sequence[LogLine]]:

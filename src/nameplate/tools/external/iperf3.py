@@ -129,8 +129,10 @@ REFERENCE = ReferenceTool(
 
 # What arrives may exceed the rate that was asked for by this factor, since bursts are sent at once.
 _MAX_OVER_RATE = 2
-# The first minor version that prints the bit/s that was asked for.
+# The first minor version that prints the bit/s that was asked for, and the first one with threads, whose client notices
+# the last byte at the end of a report interval.
 _PRINTS_BITRATE = 7
+_HAS_THREADS = 16
 _VERSION = re.compile(r'"version"\s*:\s*"iperf (3\S*)"')
 _NORMAL = re.compile(r"^\[ *ID\] +Interval +Transfer +(?:Bitrate|Bandwidth)", re.MULTILINE)
 
@@ -192,14 +194,16 @@ def read(text: str) -> ToolOutput:
     if target and received_bits > _MAX_OVER_RATE * target * test.num_streams:
         raise Unreadable(f"{received_bits:.3g} bit/s arrived, far more than --bitrate asked for: the test is too short")
     value = positive(received_bits, 1 / 8)
-    restriction = _restriction(output.start, test, target)
+    restriction = _restriction(output.start, test, target, version)
     hosts = "; ".join(dict.fromkeys(f"{link.local_host} to {link.remote_host}" for link in output.start.connected))
     imported = Imported("net_stream", params, "bandwidth", value, possible, restriction, location=hosts)
-    return tool_output(version, [imported], "streams")
+    return tool_output(version, [imported], "streams", is_dated=True)
 
 
-def _restriction(start: _Start, test: _Test, target: int | None) -> str:
+def _restriction(start: _Start, test: _Test, target: int | None, version: str) -> str:
     """Return what may have kept the value below what the network delivers."""
+    if (test.bytes or test.blocks) and _minor(version) >= _HAS_THREADS:
+        return "a test of --bytes or --blockcount may end later than its last byte in this version"
     if test.fqrate or start.fq_rate or (test.protocol == "TCP" and target):
         return "--bitrate or --fq-rate limited it"
     if test.protocol == "UDP" and target is None:
@@ -214,8 +218,13 @@ def _target_bitrate(start: _Start, test: _Test, version: str) -> int | None:
     """
     if test.target_bitrate is not None:
         return test.target_bitrate
-    number = re.match(r"3\.(\d{1,3})", version)
-    return start.target_bitrate or (0 if number and int(number[1]) >= _PRINTS_BITRATE else None)
+    return start.target_bitrate or (0 if _minor(version) >= _PRINTS_BITRATE else None)
+
+
+def _minor(version: str) -> int:
+    """Return the number after "3." of a version, 0 if it has none."""
+    match = re.match(r"3\.(\d{1,3})", version)
+    return int(match[1]) if match else 0
 
 
 def _readable_test(output: _Output) -> _Test:

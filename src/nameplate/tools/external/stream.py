@@ -21,6 +21,7 @@ from nameplate.tools.reference_tool import ComparedMetric, ReferenceTool, ToolSe
 _VERSION = re.compile(r"^STREAM version \$Revision: (\S+) \$\s*$", re.MULTILINE)
 # The versions in C, and the one in Fortran.
 _HEADING = r"STREAM [vV]ersion \$Revision: (\S{1,20}) \$"
+_FORTRAN = r"^Double precision appears to have"
 _ELEMENTS = r"^Array size = +(\d{1,15})(?: \(elements\))?(?:, Offset = \d+(?: \(elements\))?)?\s*$"
 _BYTES = r"^(?:This system uses|Assuming) (\d{1,3}) bytes per (?:array element|DOUBLE PRECISION word)\.?\s*$"
 
@@ -79,10 +80,27 @@ def read(text: str) -> ToolOutput:
     of 4 bytes of version 5.10, which may be integers, and fp32 for other versions. Versions 5.9 and 5.10 in C and 5.6
     in Fortran are read.
 
+    The runs of a loop are all read, if they differ in their parameters.
+
     Raises:
-        Unreadable: the output has changed, is of several runs, or the solution did not validate.
+        Unreadable: the output has changed, runs have the same parameters or were made at the same time, or the solution
+            did not validate.
     """
-    text = _text_of_run(text)
+    values: list[Imported] = []
+    problems: list[str] = []
+    runs = _runs(text)
+    for index, run in enumerate(runs, start=1):
+        try:
+            values += _values_of(run)
+        except Unreadable as error:
+            if len(runs) == 1:
+                raise
+            problems.append(f"run {index}: {error}")
+    return tool_output(re.findall(_HEADING, text)[0], values, "kernels", problems)
+
+
+def _values_of(text: str) -> list[Imported]:
+    """Return the values of one run, whose lines have neither prefix nor indentation."""
     if "Solution Validates" not in text:
         raise Unreadable("STREAM did not say that its solution validates")
     element = int(number(text, _BYTES, "line 'This system uses … bytes'"))
@@ -98,23 +116,25 @@ def read(text: str) -> ToolOutput:
         possible["precision"] = (precision,)
     else:
         common["precision"] = precision
-    values = [_bandwidth_of(op, arrays * size, text, common, possible) for op, arrays in _ARRAYS.items()]
-    return tool_output(re.findall(_HEADING, text)[0], values, "kernels")
+    return [_bandwidth_of(op, arrays * size, text, common, possible) for op, arrays in _ARRAYS.items()]
 
 
-def _text_of_run(text: str) -> str:
-    """Return the lines of the only run, without the prefix of a launcher and without indentation.
+def _runs(text: str) -> list[str]:
+    """Return the lines of each run, without the prefix of a launcher and without indentation.
 
     Raises:
-        Unreadable: there are several runs, or rows have another prefix than the line with the version.
+        Unreadable: several processes ran, or rows have another prefix than the line with the version.
     """
     processes, rest = split_by_prefix(text, _HEADING)
-    n_runs = len(re.findall(_HEADING, text))
-    if n_runs != 1:
-        raise Unreadable(f"{n_runs} outputs in one file: put each into a file of its own")
+    if len(processes) > 1:
+        raise Unreadable(f"{len(processes)} processes ran it: put each into a file of its own")
     if row := next((line for line in rest if re.search(r"\bTriad:\s+\d", line.text)), None):
         raise Unreadable(f"line {row.number} has another prefix than the line with the version: remove the prefixes")
-    return "\n".join(line.text.strip() for line in processes[0])
+    lines = "\n".join(line.text.strip() for line in processes[0])
+    # STREAM in Fortran prints the size of its elements before its heading.
+    begin = _FORTRAN if re.search(_FORTRAN, lines, re.MULTILINE) else _HEADING.replace("(", "(?:")
+    runs = re.split(rf"(?={begin})", lines, flags=re.MULTILINE)
+    return [run for run in runs if re.search(_HEADING, run)]
 
 
 def _bandwidth_of(
