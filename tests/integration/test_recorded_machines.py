@@ -210,7 +210,7 @@ class TestThisVm:
         assert machine["load_1min"] == 2.1
         assert machine["vulnerable_to"] == ["spec_rstack_overflow", "spec_store_bypass"]
         assert machine["mitigated"] == ["spectre_v1", "spectre_v2"]
-        assert machine["power"] == {"on_battery": None, "profile": None}
+        assert machine["power"] == {"on_battery": None, "profile": None, "is_visible": False}
 
 
 class TestEpycWithTwoSocketsAndEightNodes:
@@ -315,7 +315,7 @@ class TestHybridLaptop:
         assert settings(machine) == ("powersave", True, True)
 
     def test_it_runs_on_battery(self, machine: Machine) -> None:
-        assert machine["power"] == {"on_battery": True, "profile": "low-power"}
+        assert machine["power"] == {"on_battery": True, "profile": "low-power", "is_visible": True}
         assert machine["memory"]["swap_used_bytes"] == 262144 * KIBI
 
     def test_topology(self, machine: Machine) -> None:
