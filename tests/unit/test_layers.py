@@ -19,7 +19,7 @@ PACKAGES = [
 # Modules that every package may use, and that use no package.
 SHARED = {"__init__", "errors", "control_characters", "hostlist", "interruption", "process", "streams", "units"}
 # The modules that start the program may use everything.
-TOP = {"__main__", "command_line"}
+TOP = {"__main__", "command_line", "api"}
 CORE_ORDER = [
     "kernels",
     "record",
@@ -68,7 +68,7 @@ def package_of(path: Path) -> str:
 def test_python_imports_follow_the_layers(path: Path) -> None:
     own = package_of(path)
     used = {name.split(".")[0] for name in python_imports(path)} - {own}
-    if own in TOP:
+    if own in TOP or (path.name == "__init__.py" and path.parent.name == "nameplate"):  # which loads nothing itself
         return
     allowed = SHARED | set(PACKAGES[: PACKAGES.index(own)] if own in PACKAGES else [])
     assert used <= allowed, f"{own} imports {used - allowed}"

@@ -6,7 +6,7 @@ import random
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from functools import partial
@@ -48,6 +48,9 @@ class RunEnvironment:
     - ``reference_values``: the values of the reference tools, from before the first round; only a new run writes them
     - ``began``: the time by ``time.monotonic`` from which the budget counts; None is the start of the command
     - ``closing_s``: the estimated time in seconds that the command needs after its summary, such as for a report
+    - ``handles_signals``: whether Ctrl-C ends the run after the current sample, which needs the main thread; otherwise
+      it raises KeyboardInterrupt, as in any Python program
+    - ``warn``: receives a problem that leaves the run as it is
     - ``decided``: returns the experiments whose verdict is final, given the results so far; None if the run is not
       compared while it is measured
     """
@@ -61,6 +64,8 @@ class RunEnvironment:
     began: float | None = None
     closing_s: float = 0.0
     decided: Callable[[Report], set[str]] | None = None
+    handles_signals: bool = True
+    warn: Callable[[str], object] = lambda message: print(f"nameplate: {message}", file=sys.stderr)
 
 
 def nodes_of_run(header: Run, machine: Machine) -> NodeTurns | None:
@@ -188,14 +193,14 @@ def measure_to_file(
         else:
             writer.truncate(earlier.whole_bytes)
             session.take_over(earlier.measurements)
-        with _stoppable(control), _ended_with_budget(session):
+        with _stoppable(control) if environment.handles_signals else nullcontext(), _ended_with_budget(session):
             session.run()
         writer.check_in_place()
     finally:
         writer.close()
         keeper.close()
         memory.close()
-    return _finished(writer.path)
+    return _finished(writer.path, environment.warn)
 
 
 def _decided(
@@ -205,7 +210,7 @@ def _decided(
     return decide(summarise(RunFile("", run, [header], list(measurements), stop=None, lost=0, whole_bytes=0)))
 
 
-def _finished(path: Path) -> Report:
+def _finished(path: Path, warn: Callable[[str], object]) -> Report:
     """Return the results of a run, and append the digest to the file of a run that was not interrupted."""
     file = read_run(path)
     report = summarise(file)
@@ -213,7 +218,7 @@ def _finished(path: Path) -> Report:
         try:
             append_digest(file, digest_of_report(report))
         except FileError as error:  # the run is complete without its digest
-            print(f"nameplate: {error}", file=sys.stderr)
+            warn(str(error))
     return report
 
 

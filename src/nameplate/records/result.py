@@ -5,7 +5,7 @@ Values are in SI base units.
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 
@@ -312,3 +312,40 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     study: Study | None = None
     measured_s: Real = 0.0
     imported: list[ImportedFile] = []
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """Return a dictionary for each metric of each experiment, in the order of ``results``.
+
+        It has ``id``, ``probe`` and ``metric``, each parameter by its name, and the other fields of ``Summary`` without
+        ``over_time``. An interval is two numbers, ``ci_low`` and ``ci_high``, ``capability_low`` and
+        ``capability_high``. Values are in SI base units, and None if unknown.
+        """
+        return [_to_dict(result) for result in self.results]
+
+    def to_arrow(self) -> Any:
+        """Return the rows of ``to_dicts`` as a ``pyarrow.Table``, where a parameter that a row does not have is null.
+
+        A parameter that is a text in some rows is a text in all. ``to_arrow().to_pandas()`` is a DataFrame.
+
+        Raises:
+            ImportError: pyarrow is not installed (``pip install 'nameplate[parquet]'``).
+        """
+        from pyarrow import Table as ArrowTable  # noqa: PLC0415 (an optional package, which takes half a second)
+
+        rows = self.to_dicts()
+        texts = {name for row in rows for name, value in row.items() if isinstance(value, str)}
+        names = dict.fromkeys(name for row in rows for name in row)
+        columns = {name: [row.get(name) for row in rows] for name in names}
+        for name in texts:
+            columns[name] = [None if value is None else str(value) for value in columns[name]]
+        return ArrowTable.from_pydict(columns)
+
+
+def _to_dict(result: Result) -> dict[str, Any]:
+    row = msgspec.structs.asdict(result.summary)
+    ends = {"ci": row.pop("ci"), "capability": row.pop("capability_ci")}
+    del row["over_time"]
+    head = {"id": result.id, "probe": row.pop("probe"), "metric": row.pop("metric"), **row.pop("params")}
+    for name, interval in ends.items():
+        row[f"{name}_low"], row[f"{name}_high"] = interval or (None, None)
+    return head | row
