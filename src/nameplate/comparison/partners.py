@@ -36,15 +36,9 @@ def partners(base: Mapping[Key, Result], new: Mapping[Key, Result]) -> dict[Key,
     metric with the same parameters, it is the one that shares the most, if one of the two has no others, the rest is
     possible (``Result.possible``), and each is the only such metric of the other.
     """
-    same = base.keys() & new.keys()
-    rest_of_base, rest_of_new = (
-        {key: result for key, result in results.items() if key not in same} for results in (base, new)
-    )
-    closest = {key: _closest(key, result, rest_of_new) for key, result in rest_of_base.items()}
-    pairs = {key: key for key in same} | {
-        key: other
-        for key, other in closest.items()
-        if other is not None and _closest(other, new[other], rest_of_base) == key
+    closest, closest_to_new = _closest_metrics(base, new), _closest_metrics(new, base)
+    pairs = {key: key for key in base.keys() & new.keys()} | {
+        key: others[0] for key, others in closest.items() if len(others) == 1 and closest_to_new[others[0]] == [key]
     }
     return {key: pairs[key] for key in base if key in pairs}
 
@@ -55,11 +49,10 @@ def ambiguities(base: Mapping[Key, Result], new: Mapping[Key, Result], name: str
     The sentence has the parameters in which those differ, and ``name``, that of the run with the metrics ``new``.
     """
     differences: dict[str, set[str]] = {}
-    for key, result in base.items():
-        several = [] if key in new else _all_closest(key, result, new)
-        if len(several) > 1:
-            items = Counter(item for other in several for item in other[2])
-            varied = {item[0] for item, number in items.items() if number < len(several)}
+    for key, others in _closest_metrics(base, new).items():
+        if len(others) > 1:
+            items = Counter(item for other in others for item in other[2])
+            varied = {item[0] for item, number in items.items() if number < len(others)}
             differences.setdefault(key[0], set()).update(varied)
     return [
         f"{probe}: several values of {name} fit, which differ in {', '.join(f'{param}=' for param in sorted(params))}: "
@@ -68,27 +61,30 @@ def ambiguities(base: Mapping[Key, Result], new: Mapping[Key, Result], name: str
     ]
 
 
-def _closest(key: Key, result: Result, candidates: Mapping[Key, Result]) -> Key | None:
-    closest = _all_closest(key, result, candidates)
-    return closest[0] if len(closest) == 1 else None
+def _closest_metrics(base: Mapping[Key, Result], new: Mapping[Key, Result]) -> dict[Key, list[Key]]:
+    """Return for each metric of ``base`` those of ``new`` that may be the same and share the most parameters with it.
 
-
-def _all_closest(key: Key, result: Result, candidates: Mapping[Key, Result]) -> list[Key]:
-    """Return those of the candidates that may be the same metric and share the most parameters with it."""
-    shared = {
-        other: len(set(key[2]) & set(other[2]))
-        for other, candidate in candidates.items()
-        if _may_be_same(key, result, other, candidate)
-    }
-    most = max(shared.values(), default=0)
-    return [other for other, number in shared.items() if number == most]
+    Metrics with the same parameters in both are left out.
+    """
+    candidates: dict[tuple[str, str], list[Key]] = {}
+    for other in (key for key in new if key not in base):
+        candidates.setdefault(other[:2], []).append(other)
+    closest: dict[Key, list[Key]] = {}
+    for key in (key for key in base if key not in new):
+        shared = {
+            other: len(set(key[2]) & set(other[2]))
+            for other in candidates.get(key[:2], [])
+            if _may_be_same(key, base[key], other, new[other])
+        }
+        most = max(shared.values(), default=0)
+        closest[key] = [other for other, number in shared.items() if number == most]
+    return closest
 
 
 def _may_be_same(key: Key, result: Result, other: Key, candidate: Result) -> bool:
     params, other_params = set(key[2]), set(other[2])
     return (
-        key[:2] == other[:2]
-        and (params <= other_params or other_params <= params)
+        (params <= other_params or other_params <= params)
         and _is_possible(result, dict(other[2]))
         and _is_possible(candidate, dict(key[2]))
     )

@@ -137,3 +137,13 @@ def test_values_that_fit_equally_well_are_named() -> None:
     assert made.rows == []
     assert made.notes == ["mpi_pingpong: several values of the base fit, which differ in pairing=: none is compared"]
     assert compare_runs(of(own(1)), of(message({"pairs": 1}))).notes == []
+
+
+def test_a_value_that_has_a_partner_of_its_own_is_no_candidate() -> None:
+    """Of two values that fit, one is compared with another metric of the base, so that the choice is clear."""
+    cyclic = message({"pairs": 1, "pairing": "cyclic", "seed": 1}, is_imported=False)
+    both = msgspec.structs.replace(of(own(1)), results=[own(1), cyclic])
+    base = msgspec.structs.replace(of(cyclic), results=[cyclic, message({"pairs": 1})])
+    made = compare_runs(base, both)
+    assert [row.params["pairing"] for row in made.rows] == ["cyclic", "block"]
+    assert made.notes == []
