@@ -14,7 +14,7 @@ from nameplate.comparison.run_comparison import RunComparison, compare_runs
 from nameplate.errors import UsageError
 from nameplate.execution.core_process import describe_core
 from nameplate.execution.launch import alone, launch_with
-from nameplate.execution.measuring import RunEnvironment, check_seed, core_options, make_run, measure_to_file
+from nameplate.execution.measuring import RunEnvironment, check_seed, core_options, keep_digest, make_run, record_run
 from nameplate.planning.plan_file import build_plan, read_plan, sweep_plan
 from nameplate.planning.sweep import ProbeInfo
 from nameplate.probes import probe_of
@@ -23,6 +23,7 @@ from nameplate.records.plan_record import Experiment, Plan
 from nameplate.records.result import Report
 from nameplate.records.run_record import Sample
 from nameplate.records.run_writer import RunWriter
+from nameplate.results.digest import digest_of
 from nameplate.results.measurements import RunFile as Run
 from nameplate.results.run_file import read_run
 from nameplate.results.summarise import summarise
@@ -79,8 +80,11 @@ def measure(  # noqa: PLR0913 (as on the command line)
     with TemporaryDirectory() as folder:
         path = Path(output) if output is not None else Path(folder) / "run.jsonl"
         with RunWriter.create(path) as writer:
-            measure_to_file(make_run(plan, seed, {}, "normal", ""), writer, None, _Progress(on_progress), environment)
-        return read_run(path)
+            record_run(make_run(plan, seed, {}, "normal", ""), writer, None, _Progress(on_progress), environment)
+        run = read_run(path)
+        if output is not None:
+            keep_digest(run, digest_of(run), environment.warn)
+        return run
 
 
 def read(path: str | os.PathLike[str]) -> Run:

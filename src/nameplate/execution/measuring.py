@@ -29,7 +29,7 @@ from nameplate.process import command_began
 from nameplate.records.machine_record import Machine
 from nameplate.records.plan_record import PerNode, Plan
 from nameplate.records.result import Report
-from nameplate.records.run_record import SCHEMA, Header, Reference, Run, check_moment
+from nameplate.records.run_record import SCHEMA, Digest, Header, Reference, Run, check_moment
 from nameplate.records.run_writer import RunWriter
 from nameplate.results.digest import digest_of_report
 from nameplate.results.measurements import Measurement, RunFile
@@ -150,16 +150,32 @@ def core_options(peer: str | None, key_file: str | None, blas: str | None) -> li
 def measure_to_file(
     header: Run, writer: RunWriter, earlier: RunFile | None, progress: Progress, environment: RunEnvironment
 ) -> Report:
-    """Measure a plan until it is complete or Ctrl-C stops it, and return its results.
+    """Measure a plan as ``record_run`` does, append the digest unless the run was interrupted, and return its results.
+
+    The errors are those of ``record_run``, and FileError if the file cannot be read back.
+    """
+    record_run(header, writer, earlier, progress, environment)
+    run = read_run(writer.path)
+    report = summarise(run)
+    keep_digest(run, digest_of_report(report), environment.warn)
+    return report
+
+
+def record_run(
+    header: Run, writer: RunWriter, earlier: RunFile | None, progress: Progress, environment: RunEnvironment
+) -> None:
+    """Measure a plan until it is complete or Ctrl-C stops it, and write its records.
 
     ``header`` is the first record of the run, with its plan. ``writer`` writes to a new, empty file; ``earlier`` is
     then None. To continue a run, ``writer`` has reopened its file, ``earlier`` is its content and ``header`` its first
     record, and only the missing part is measured. ``progress`` displays what is measured. The writer is closed at the
-    end, also after an error. A digest is appended to the file unless the run was interrupted. Call it in the main
-    thread, since it handles signals.
+    end, also after an error. Call it in the main thread if ``environment.handles_signals``: then the first Ctrl-C ends
+    the run after the current sample, which is no error.
 
-    The first Ctrl-C ends the run after the current sample, which is no error. Raises Interrupted at the second one,
-    FileError if the file cannot be written or read back, and CoreError if no core can be started.
+    Raises:
+        Interrupted: there was a second Ctrl-C.
+        FileError: the file cannot be written.
+        CoreError: no core can be started.
     """
     control = Control()
     keeper = FileDescriptorCache()
@@ -200,7 +216,15 @@ def measure_to_file(
         writer.close()
         keeper.close()
         memory.close()
-    return _finished(writer.path, environment.warn)
+
+
+def keep_digest(run: RunFile, digest: Digest, warn: Callable[[str], object]) -> None:
+    """Append the digest of a run to its file, unless the run was interrupted; ``warn`` receives why it cannot be."""
+    if run.stop is not None and not run.stop.interrupted:
+        try:
+            append_digest(run, digest)
+        except FileError as error:  # the run is complete without its digest
+            warn(str(error))
 
 
 def _decided(
@@ -208,18 +232,6 @@ def _decided(
 ) -> set[str]:
     """Return the experiments whose verdict is final, from the measurements so far."""
     return decide(summarise(RunFile("", run, [header], list(measurements), stop=None, lost=0, whole_bytes=0)))
-
-
-def _finished(path: Path, warn: Callable[[str], object]) -> Report:
-    """Return the results of a run, and append the digest to the file of a run that was not interrupted."""
-    file = read_run(path)
-    report = summarise(file)
-    if file.stop is not None and not file.stop.interrupted:
-        try:
-            append_digest(file, digest_of_report(report))
-        except FileError as error:  # the run is complete without its digest
-            warn(str(error))
-    return report
 
 
 @contextmanager
