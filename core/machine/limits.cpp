@@ -31,11 +31,11 @@ Quota quota_v2(const Root& root, const std::string& directory) {
   if (!root.exists(directory + "/cpu.max")) return {};  // the root group has none
   const std::string text = root.text(directory + "/cpu.max").value_or("");
   if (text == "max" || text.starts_with("max ")) return {};
-  std::istringstream words(text);
+  std::istringstream numbers(text);
   std::int64_t quota = 0;
   std::int64_t period = 0;
-  words >> quota >> period;
-  return words && (words >> std::ws).eof() ? ratio_of(quota, period) : Quota{.cpus = {}, .is_known = false};
+  numbers >> quota >> period;
+  return numbers && (numbers >> std::ws).eof() ? ratio_of(quota, period) : Quota{.cpus = {}, .is_known = false};
 }
 
 // A negative quota is no limit.

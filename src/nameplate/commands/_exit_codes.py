@@ -15,9 +15,9 @@ def incomplete_code(report: Report) -> int:
     It is 3 if the run was interrupted, measured nothing, or has an experiment that failed, is invalid, or lacks rounds
     because they failed.
     """
-    outcomes = {each.summary.outcome for each in report.results}
+    outcomes = {result.summary.outcome for result in report.results}
     is_incomplete = report.interrupted or "ok" not in outcomes or not outcomes.isdisjoint({"invalid", "failed"})
-    return 3 if is_incomplete or any(each.summary.stop == "failed" for each in report.results) else 0
+    return 3 if is_incomplete or any(result.summary.stop == "failed" for result in report.results) else 0
 
 
 def slow_code(nodes: Nodes | None) -> int:

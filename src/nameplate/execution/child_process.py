@@ -123,7 +123,7 @@ def run(command: Sequence[str], timeout_s: float) -> subprocess.CompletedProcess
     )
 
 
-def last_words(text: str, max_chars: int) -> str:
+def end_of_text(text: str, max_chars: int) -> str:
     """Return the end of a text on one line: whole words, at most ``max_chars`` characters, after ``...`` if it is cut.
 
     White space becomes single spaces. A single word of more than ``max_chars`` characters is cut itself.

@@ -103,7 +103,7 @@ def _answer_of(command: Sequence[str], deadline_s: float) -> subprocess.Complete
 
 def _reason(words: str) -> str:
     """Return the core's message among those of a launcher, else a summary of Open MPI's help page, else the end."""
-    return _own_line(words) or explain(words) or child_process.last_words(words, LAST_WORDS)
+    return _own_line(words) or explain(words) or child_process.end_of_text(words, LAST_WORDS)
 
 
 def _own_line(words: str) -> str:

@@ -2,8 +2,8 @@
 
 The run files are authoritative. An entry is valid for a file of a certain size and modification time; other files are
 read again. The index is written to a temporary file and then renamed, so that of two writers, even on a network file
-system, the later one wins: both wrote the contents of the same files. A damaged index, or one written by other code, is
-ignored.
+system, the later one wins: both wrote the contents of the same files. A damaged index, or one with another version of
+the values, is ignored. After an update of nameplate, the values stay and the changes are searched for again.
 """
 
 from __future__ import annotations
@@ -138,10 +138,9 @@ def empty_index() -> Index:
 def load_index(folder: Path) -> Index:
     """Return the stored index of a folder, or an empty one if there is none or it cannot be used.
 
-    It cannot be used if it is damaged, unreadable, larger than 1 GiB, a symbolic link, or written by another version of
-    the code; none of these is an error. Its arrays may be read-only. It may be older than the files: ``updated``
-    compares it with them, and searches for changes
-    again if other code did.
+    It cannot be used if it is damaged, unreadable, larger than 1 GiB, a symbolic link, or has another version of the
+    values (``values_version``); none of these is an error. Its arrays may be read-only. It may be older than the files:
+    ``updated`` compares it with them, and searches for changes again if other code did.
     """
     try:
         content = read_cached(index_file(folder), _MAX_BYTES, "index")

@@ -115,10 +115,10 @@ def updated(index: Index, folder: Path, found: Sequence[FoundFile], on_files: On
     ``index`` is the previous index of ``folder``, and ``found`` is from ``run_files``. A file has changed if its size
     or its modification time has. Files that are no longer there are left out. If other code made the index, the values
     stay, changes are searched for again, and files that were no runs are read again. If nothing changed, ``index``
-    itself is returned. A file that cannot be read as a run has an entry with the reason, and a copy of a run one with
-    the path of that run, and no values. Many files are read by several
-    processes. ``on_files`` is called after each batch with the number of files read so far and the number of files to
-    read; it is not called if there is none to read. ``index`` is not changed, and the result is not saved.
+    itself is returned. A file that cannot be read as a run has an entry with the reason, and a copy of a run has one
+    with the path of that run, and no values. Many files are read by several processes. ``on_files`` is called after
+    each batch with the number of files read so far and the number of files to read; it is not called if there is none
+    to read. ``index`` is not changed, and the result is not saved.
     """
     there = {(each.path, each.size_bytes, each.modified_ns) for each in found}
     is_current = index.judged_by == code_fingerprint()
@@ -176,11 +176,11 @@ def _read_batch(folder: str, files: Sequence[FoundFile]) -> _Batch:
     machines: dict[str, int] = {}
     rows: list[tuple[int, int, int, float, float, float]] = []
     with _uncollected():
-        for place, (entry, points) in enumerate(_read(Path(folder), file) for file in files):
+        for index, (entry, points) in enumerate(_read(Path(folder), file) for file in files):
             entries.append(entry)
             for key, machine, value, low, high in points:
                 which = metrics.setdefault(key, len(metrics)), machines.setdefault(machine, len(machines))
-                rows.append((place, *which, value, low, high))
+                rows.append((index, *which, value, low, high))
     return _Batch(entries, list(metrics), list(machines), np.array(rows, VALUES).tobytes())
 
 

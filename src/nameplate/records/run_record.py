@@ -337,11 +337,11 @@ class MetricValue(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Digest(Record, frozen=True, tag="figures", kw_only=True):
     """The digest of a run, for readers of many runs. It counts only as the last line of a run file.
 
-    ``by`` identifies the code that computed it, and ``crc32`` is zlib's checksum of everything before this line: a
-    digest is current only for the same code and the same records. ``started`` and ``seed`` are those of the run (files
-    of earlier versions lack the seed here), ``plan`` the name of its plan, and ``machine`` the host name, the nodes of
-    a job as a list such as ``node[01-16]``, or "unknown".
-    ``values`` has one entry per metric that was measured and has a value; it may be empty.
+    ``by`` is the version of its values (``results/digest.py``), and ``crc32`` is zlib's checksum of everything before
+    this line: a digest is current only for this version and the same records. ``started`` and ``seed`` are those of the
+    run (files of earlier versions lack the seed here), ``plan`` is the name of its plan, and ``machine`` the host name,
+    the nodes of a job as a list such as ``node[01-16]``, or "unknown". ``values`` has one entry per metric that was
+    measured and has a value; it may be empty.
     """
 
     by: str

@@ -38,9 +38,9 @@ def metric_rounds(probe: Probe, measurements: Sequence[Measurement], machine: Ma
     experiments = [resolved_experiment(measurement.outcome, machine) for measurement in measurements]
     rounds = [values_in_round(probe, measurement, machine) for measurement in measurements]
     for metric, column in _known_columns(probe, rounds):
-        places = [place for place, value in enumerate(column) if value is not None]
+        indices = [index for index, value in enumerate(column) if value is not None]
         values = [value for value in column if value is not None]
-        yield MetricRounds(metric, [measurements[i] for i in places], [experiments[i] for i in places], values)
+        yield MetricRounds(metric, [measurements[i] for i in indices], [experiments[i] for i in indices], values)
 
 
 def values_in_round(probe: Probe, measurement: Measurement, machine: Machine) -> list[float | None]:

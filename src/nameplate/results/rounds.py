@@ -42,7 +42,7 @@ def rounds_by_experiment(file: RunFile) -> dict[str, list[Measurement]]:
 
 
 def good_rounds(measurements: Sequence[Measurement], of_nodes: bool = False) -> list[Measurement]:
-    """Return the rounds of an experiment that ended with "ok" and have samples, or values in place of them.
+    """Return the rounds of an experiment that ended with "ok" and have samples.
 
     With ``of_nodes``, a round in which the job failed is returned too if nodes had ended before. The list is empty if
     any round is "invalid". If each node of a job ran the experiment on its own, the samples of a node that did not end

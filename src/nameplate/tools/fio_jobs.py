@@ -108,7 +108,7 @@ def _overlapping(batches: Sequence[list[FioJob]]) -> Sequence[list[FioJob]]:
 
 
 def _jobs(output: FioOutput, version: tuple[int, int], skipped: list[str]) -> Iterable[FioJob]:
-    """Return the jobs in their order; those that cannot be decoded have no entries.
+    """Return the jobs in the order of the output. A job that cannot be decoded has no entries.
 
     Raises Unreadable if one has no statistics.
     """

@@ -116,7 +116,7 @@ def _meaning(name: str, text: str) -> str:
 
 
 def quantity(name: str) -> str:
-    """Return the name of the option that stands for all those that set the same quantity."""
+    """Return the option under which all options that set the same quantity count: ``direct`` for ``buffered``."""
     name = SYNONYMS.get(name, name)
     return _OPPOSITES.get(name, name)
 

@@ -60,7 +60,7 @@ def _decoded(data: bytes) -> str:
 
 def _how_it_ended(code: int, words: str) -> str:
     how = f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
-    return f"{how}: {child_process.last_words(words, LAST_WORDS)}" if words else how
+    return f"{how}: {child_process.end_of_text(words, LAST_WORDS)}" if words else how
 
 
 @contextmanager

@@ -37,7 +37,7 @@ def test_a_longer_text_keeps_its_beginning_and_its_end() -> None:
     ],
 )
 def test_the_end_of_a_long_text_begins_with_a_whole_word(text: str, line: str) -> None:
-    assert child_process.last_words(text, 20) == line
+    assert child_process.end_of_text(text, 20) == line
 
 
 def test_a_program_whose_start_is_interrupted_does_not_remain(monkeypatch: pytest.MonkeyPatch) -> None:

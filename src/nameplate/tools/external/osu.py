@@ -86,7 +86,7 @@ REFERENCE = ReferenceTool(
 )
 
 
-# The headings of tests, of OSU and of those that other languages and libraries have after its example.
+# Headings of OSU's tests, and of tests in other languages and libraries that print the same form.
 _TITLE = re.compile(r"# ((?:O(?:SU|MB)\b|.*\bTest\b).*)")
 _LATENCY = re.compile(r"OSU MPI(-\w+)? ((?:Multi )?Latency Test) v\d\S*")
 _VERSION = re.compile(r"OSU .* v(\d\S*)")
