@@ -1,4 +1,4 @@
-# What `nameplate-core quick` measures and shows, from the declarations of the Python package.
+# Generates the plan and the screen of `nameplate-core quick` from the declarations of the Python package.
 
 set(NAMEPLATE_CORE_PLAN "" CACHE FILEPATH "Source file that cmake/core_plan.py made; without it, Python with msgspec makes one")
 if(NOT NAMEPLATE_CORE_PLAN)

@@ -10,9 +10,9 @@ if(NOT NAMEPLATE_SHARED_LIBRARIES)
   set(CMAKE_REQUIRED_FLAGS -std=c++20)
   check_cxx_source_compiles("#include \"${fmt_archive}\"
     #include <fmt/chrono.h>
-    int main(int count, char** words) {
+    int main(int argc, char** argv) {
       const std::chrono::system_clock::time_point moment;
-      return static_cast<int>(fmt::format(\"{:.3g} {:>9} {} {} {}\", 0.1 * count, words[0], 1.5F, count, moment).size());
+      return static_cast<int>(fmt::format(\"{:.3g} {:>9} {} {} {}\", 0.1 * argc, argv[0], 1.5F, argc, moment).size());
     }" FMT_ARCHIVE_LINKS)
   unset(CMAKE_REQUIRED_INCLUDES)
   unset(CMAKE_REQUIRED_FLAGS)

@@ -1,4 +1,4 @@
-# What the program is linked with: archives where they are there, unless shared libraries are asked for.
+# Finds the libraries to link with: archives where they exist, unless shared libraries are asked for.
 
 function(find_linked_in result name)
   if(NOT NAMEPLATE_SHARED_LIBRARIES)

@@ -18,11 +18,12 @@
 #include <vector>
 
 #include "cluster/job.h"
-#include "disk/kept_files.h"
+#include "disk/retained_files.h"
 #include "machine/lapack.h"
 #include "machine/machine.h"
 #include "machine/standard_streams.h"
 #include "measure/clock.h"
+#include "measure/command.h"
 #include "measure/sampler.h"
 #include "net/key_file.h"
 #include "net/remote_session.h"
@@ -57,7 +58,7 @@ json machine_json(const nameplate::Machine& machine, nameplate::Job& job) {
   return result;
 }
 
-// By itself, or as part of a description: a program that asks for both starts one process.
+// Writes the machine alone, or as part of a description: a program that asks for both starts one process.
 void write_machine(nameplate::RecordSink& writer, json machine, bool with_description) {
   json record = with_description ? description() : machine;
   if (with_description) {
@@ -144,25 +145,25 @@ std::string is_session_time(const std::string& text) {
   return is_possible ? "" : fmt::format("{} is not in the range 1 to {:g}", text, kMaxSession_s);
 }
 
-struct ServeWords {
+struct ServeArguments {
   nameplate::ServeOptions options;
   std::string key_file;
   std::string new_key_file;
 };
 
-CLI::App* add_serve(CLI::App& app, ServeWords& words) {
+CLI::App* add_serve(CLI::App& app, ServeArguments& arguments) {
   CLI::App* serve = app.add_subcommand("serve", "be the peer for another machine's network probes");
-  nameplate::PeerOptions& peer = words.options.peer;
+  nameplate::PeerOptions& peer = arguments.options.peer;
   serve
       ->add_option("--listen", peer.listen.host,
                    "address to listen at; addresses that other machines reach need a "
                    "key")
       ->capture_default_str();
   serve->add_option("--port", peer.listen.port, "TCP and UDP port; 0: any free one")->capture_default_str();
-  serve->add_option("--key-file", words.key_file,
+  serve->add_option("--key-file", arguments.key_file,
                     "file with the shared key; default: NAMEPLATE_KEY in the "
                     "environment");
-  serve->add_option("--new-key", words.new_key_file, "write a new key to this file, and exit");
+  serve->add_option("--new-key", arguments.new_key_file, "write a new key to this file, and exit");
   serve->add_option("--max-bytes", peer.session.bytes, "bytes that one session may transfer")
       ->check(CLI::Range(std::int64_t{1}, std::numeric_limits<std::int64_t>::max()))
       ->capture_default_str();
@@ -172,49 +173,49 @@ CLI::App* add_serve(CLI::App& app, ServeWords& words) {
   serve->add_option("--max-sessions", peer.max_sessions, "concurrent sessions")
       ->check(CLI::Range(1, kMaxSessions))
       ->capture_default_str();
-  serve->add_option("--user", words.options.user, "user to run as when started by root")->capture_default_str();
-  serve->add_flag("--json", words.options.is_json, "announce the addresses as JSON on standard output");
+  serve->add_option("--user", arguments.options.user, "user to run as when started by root")->capture_default_str();
+  serve->add_flag("--json", arguments.options.is_json, "announce the addresses as JSON on standard output");
   serve->add_option("--cpus", peer.cpus, "")->delimiter(',')->group("");
-  serve->add_option("--announce", words.options.announce, "")->group("");
+  serve->add_option("--announce", arguments.options.announce, "")->group("");
   return serve;
 }
 
-void serve(ServeWords& words) {
-  if (!words.new_key_file.empty()) {
-    nameplate::write_new_key(words.new_key_file);
+void serve(ServeArguments& arguments) {
+  if (!arguments.new_key_file.empty()) {
+    nameplate::write_new_key(arguments.new_key_file);
     return;
   }
-  words.options.peer.key = nameplate::find_key(words.key_file);
-  nameplate::serve(std::move(words.options));
+  arguments.options.peer.key = nameplate::find_key(arguments.key_file);
+  nameplate::serve(std::move(arguments.options));
 }
 
 // Options of `quick`.
-struct QuickWords {
+struct QuickArguments {
   std::string budget;
   int rounds = 0;
 };
 
-CLI::App* add_quick(CLI::App& app, QuickWords& words) {
+CLI::App* add_quick(CLI::App& app, QuickArguments& arguments) {
   constexpr int kMaxRounds = 10'000;
   CLI::App* quick = app.add_subcommand("quick",
                                        "measure CPU, memory, disk and network of this machine within a minute: "
                                        "records on standard output, a table on standard error");
-  auto* const rounds = quick->add_option("--rounds", words.rounds, "number of rounds, however long they take")
+  auto* const rounds = quick->add_option("--rounds", arguments.rounds, "number of rounds, however long they take")
                            ->check(CLI::Range(1, kMaxRounds));
-  quick->add_option("--budget", words.budget, "time for the run, such as 30s; the first round is always complete")
+  quick->add_option("--budget", arguments.budget, "time for the run, such as 30s; the first round is always complete")
       ->excludes(rounds);
   return quick;
 }
 
 nameplate::HostAndPort parse_peer(const std::string& peer) {
-  const auto place = nameplate::parse_host_and_port(peer, nameplate::kPeerPort);
-  if (!place) nameplate::fail("--peer " + peer + ": not a HOST, HOST:PORT or [ADDRESS]:PORT");
-  return *place;
+  const auto endpoint = nameplate::parse_host_and_port(peer, nameplate::kPeerPort);
+  if (!endpoint) nameplate::fail("--peer " + peer + ": not a HOST, HOST:PORT or [ADDRESS]:PORT");
+  return *endpoint;
 }
 
 // Returns the options in front of `quick`, which the processes that measure get. Throws ProbeError if one is wrong.
 std::vector<std::string> options_of_processes(const CLI::App& app) {
-  std::vector<std::string> words;
+  std::vector<std::string> result;
   for (const CLI::Option* const given :
        app.get_options([](const CLI::Option* option) { return option->count() > 0; })) {
     const std::string name = given->get_name();
@@ -228,23 +229,23 @@ std::vector<std::string> options_of_processes(const CLI::App& app) {
     } else {
       nameplate::fail(name + ": not possible with quick; use --peer, --key-file or --blas");
     }
-    words.insert(words.end(), {name, value});
+    result.insert(result.end(), {name, value});
   }
-  return words;
+  return result;
 }
 
-int measure_quick(const QuickWords& words, std::vector<std::string> core_options) {
+int measure_quick(const QuickArguments& arguments, std::vector<std::string> core_options) {
   if (!nameplate::mpi_library().empty()) nameplate::fail("quick measures one machine: use nameplate-core, without MPI");
   // Only the processes that need the key get it, so that /proc shows it in no other one.
   nameplate::SecretText key = nameplate::take_key_variable();
   if (std::ranges::find(core_options, "--peer") == core_options.end()) key.clear();
   nameplate::QuickOptions options{
       .rounds = {}, .budget_s = {}, .core_options = std::move(core_options), .key = std::move(key)};
-  if (words.rounds > 0) options.rounds = words.rounds;
-  if (!words.budget.empty()) {
-    options.budget_s = nameplate::parse_duration(words.budget);
+  if (arguments.rounds > 0) options.rounds = arguments.rounds;
+  if (!arguments.budget.empty()) {
+    options.budget_s = nameplate::parse_duration(arguments.budget);
     if (!options.budget_s || *options.budget_s <= 0) {
-      nameplate::fail("--budget " + words.budget + ": not a duration above 0; use 30s or 1min");
+      nameplate::fail("--budget " + arguments.budget + ": not a duration above 0; use 30s or 1min");
     }
   }
   install_signal_handlers();
@@ -252,7 +253,7 @@ int measure_quick(const QuickWords& words, std::vector<std::string> core_options
 }
 
 // Options without a command.
-struct Words {
+struct ProgramArguments {
   bool show_probes = false;
   bool show_machine = false;
   pid_t parent = 0;
@@ -263,21 +264,22 @@ struct Words {
   std::string blas;
 };
 
-void add_options(CLI::App& app, Words& words) {
-  app.add_flag("--describe", words.show_probes,
+void add_options(CLI::App& app, ProgramArguments& arguments) {
+  app.add_flag("--describe", arguments.show_probes,
                "print every probe with its parameters, and exit; with --machine both in one record");
-  app.add_flag("--machine", words.show_machine, "print what is known about the machine, and exit");
-  app.add_option("--root", words.directory, "read the machine from this directory instead of / (a recorded machine)")
+  app.add_flag("--machine", arguments.show_machine, "print what is known about the machine, and exit");
+  app.add_option("--root", arguments.directory,
+                 "read the machine from this directory instead of / (a recorded machine)")
       ->check(CLI::ExistingDirectory);
-  app.add_option("--die-with-parent", words.parent,
+  app.add_option("--die-with-parent", arguments.parent,
                  "exit when the process with this number, which started this one, ends");
-  app.add_option("--keeper", words.keeper, "open socket to the program that keeps files from round to round");
-  app.add_option("--peer", words.peer,
+  app.add_option("--keeper", arguments.keeper, "open socket to the program that keeps files from round to round");
+  app.add_option("--peer", arguments.peer,
                  "HOST[:PORT] of the peer for network probes; default: one started on this machine");
-  app.add_option("--key-file", words.key_file,
+  app.add_option("--key-file", arguments.key_file,
                  "file with the key shared with that peer; default: NAMEPLATE_KEY in the "
                  "environment");
-  app.add_option("--blas", words.blas, "name or path of the LAPACK library for cpu_linpack");
+  app.add_option("--blas", arguments.blas, "name or path of the LAPACK library for cpu_linpack");
   app.set_version_flag("--version", nameplate::version());
 }
 
@@ -287,26 +289,27 @@ bool die_with(pid_t parent) {
   return getppid() == parent;
 }
 
-void describe_or_measure(const Words& words) {
-  if (words.peer.empty()) nameplate::take_key_variable();  // nobody needs it, and no program started here may see it
-  nameplate::KeptFiles kept_files;
+void describe_or_measure(const ProgramArguments& arguments) {
+  // Without a peer nobody needs the key, and no program started here may see it.
+  if (arguments.peer.empty()) nameplate::take_key_variable();
+  nameplate::RetainedFiles retained_files;
   nameplate::PeerAccess access;
   nameplate::Context context{
-      .stop_requested = g_stop_requested, .kept_files = kept_files, .peer = access, .lapack = words.blas};
-  if (!words.peer.empty()) access.use(parse_peer(words.peer), nameplate::find_key(words.key_file));
-  if (!words.blas.empty()) const nameplate::Lapack tried(words.blas);
+      .stop_requested = g_stop_requested, .retained_files = retained_files, .peer = access, .lapack = arguments.blas};
+  if (!arguments.peer.empty()) access.use(parse_peer(arguments.peer), nameplate::find_key(arguments.key_file));
+  if (!arguments.blas.empty()) const nameplate::Lapack tried(arguments.blas);
   install_signal_handlers();
-  if (words.keeper >= 0) kept_files.connect(words.keeper);
+  if (arguments.keeper >= 0) retained_files.connect(arguments.keeper);
   nameplate::RecordWriter writer(STDOUT_FILENO, &g_stop_requested);
-  const nameplate::Root root(words.directory);
-  if (words.show_probes && !words.show_machine) {
+  const nameplate::Root root(arguments.directory);
+  if (arguments.show_probes && !arguments.show_machine) {
     writer.write(description());
     return;
   }
   const auto job = nameplate::start_job(context);
-  if (words.show_machine && job->leads()) {
-    write_machine(writer, machine_json(nameplate::read_machine(root), *job), words.show_probes);
-  } else if (words.show_machine) {
+  if (arguments.show_machine && job->leads()) {
+    write_machine(writer, machine_json(nameplate::read_machine(root), *job), arguments.show_probes);
+  } else if (arguments.show_machine) {
     job->follow(nameplate::read_machine(root));
   } else {
     serve_requests(writer, root, *job);
@@ -316,12 +319,13 @@ void describe_or_measure(const Words& words) {
 int run(int argc, char** argv) {
   CLI::App app("Measures: one JSON request per line on standard input, JSON records on standard output.",
                "nameplate-core");
-  Words words;
-  ServeWords serve_words;
-  QuickWords quick_words;
-  add_options(app, words);
-  const CLI::App* serve_command = add_serve(app, serve_words);
-  const CLI::App* quick_command = add_quick(app, quick_words);
+  ProgramArguments arguments;
+  ServeArguments serve_arguments;
+  QuickArguments quick_arguments;
+  add_options(app, arguments);
+  const CLI::App* serve_command = add_serve(app, serve_arguments);
+  const CLI::App* quick_command = add_quick(app, quick_arguments);
+  const CLI::App* commands_command = app.add_subcommand("commands", "")->group("");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -331,13 +335,18 @@ int run(int argc, char** argv) {
     nameplate::RecordWriter(STDOUT_FILENO).write_text(help.str());
     return 0;
   }
-  if (words.parent != 0 && !die_with(words.parent)) return kNotMeasured;
+  if (arguments.parent != 0 && !die_with(arguments.parent)) return kNotMeasured;
   if (serve_command->parsed()) {
-    serve(serve_words);
+    serve(serve_arguments);
     return 0;
   }
-  if (quick_command->parsed()) return measure_quick(quick_words, options_of_processes(app));
-  describe_or_measure(words);
+  if (quick_command->parsed()) return measure_quick(quick_arguments, options_of_processes(app));
+  if (commands_command->parsed()) {
+    nameplate::RecordWriter writer(STDOUT_FILENO);
+    nameplate::time_commands(writer);
+    return 0;
+  }
+  describe_or_measure(arguments);
   return 0;
 }
 

@@ -55,7 +55,7 @@ def use_faulty_core(faulty_core: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def open_mpi_folder() -> Iterator[None]:
-    """Give Open MPI a folder of this worker's own: a job that ends removes the one in which another makes its own."""
+    """Set a folder of this worker's own for Open MPI: a job that ends removes the parent of another job's folder."""
     # Sockets lie in it, whose paths must be short.
     with tempfile.TemporaryDirectory(prefix="ompi-") as folder, pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setenv("OMPI_MCA_orte_tmpdir_base", folder)
@@ -64,7 +64,7 @@ def open_mpi_folder() -> Iterator[None]:
 
 @pytest.fixture
 def as_root(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Allow Open MPI to run as root, which takes two variables."""
+    """Set the two variables that let Open MPI run as root."""
     monkeypatch.setenv("OMPI_ALLOW_RUN_AS_ROOT", "1")
     monkeypatch.setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import TracebackType
 
-from nameplate.commands._against import Against, until_decided
+from nameplate.commands._against import BaselineComparison, until_decided
 from nameplate.execution.core_process import describe_core
 from nameplate.execution.launch import alone
 from nameplate.execution.measuring import RunEnvironment, make_run, measure_to_file, new_run_file
@@ -41,7 +41,7 @@ class CpuTimes:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
         """End."""
 
-    def begin(self, round_number: int, _: Experiment, __: float, ___: float) -> None:
+    def start(self, round_number: int, _: Experiment, __: float, ___: float) -> None:
         """Note the CPU time of the first experiment of a round."""
         self.at_round.setdefault(round_number, time.process_time())
 
@@ -69,7 +69,7 @@ def measured(folder: Path, name: str, base: Report | None, n_rounds: int) -> tup
 
     def decided(report: Report) -> set[str]:
         assert base is not None
-        until_decided(base, Against(folder / "base.jsonl", NEVER))(report)
+        until_decided(base, BaselineComparison(folder / "base.jsonl", NEVER))(report)
         is_long_enough = max(map(len, (result.round_values for result in report.results))) > n_rounds
         return {result.id for result in report.results} if is_long_enough else set()
 

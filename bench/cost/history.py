@@ -40,7 +40,7 @@ def copy(lines: list[bytes], machine: int, day: float, slower: float, source: ra
     def changed(line: bytes) -> bytes:
         if line.startswith(b'{"type":"sample"'):
             by = factor * (slower if b'"id":"memory_stream' in line else 1.0)
-            return _ELAPSED.sub(lambda found: b'"elapsed_s":%.9g' % (float(found[1]) * by), line)
+            return _ELAPSED.sub(lambda match: b'"elapsed_s":%.9g' % (float(match[1]) * by), line)
         if line.startswith(b'{"type":"header"'):
             return _HOST.sub(b'"hostname":"node%02d"' % machine, line)
         return _STARTED.sub(b'"started":"%s"' % started, line, count=1)
@@ -66,21 +66,21 @@ def fill(folder: Path, run: Path, runs: int) -> int:
     return size
 
 
-def timed(*words: str) -> tuple[float, str]:
+def timed(*arguments: str) -> tuple[float, str]:
     """Run `nameplate history` in a new process and return its wall time in seconds and its output."""
-    begin_s = time.perf_counter()
-    text = subprocess.run([NAMEPLATE, "history", *words], check=True, capture_output=True, text=True).stdout
-    return time.perf_counter() - begin_s, text
+    start_s = time.perf_counter()
+    text = subprocess.run([NAMEPLATE, "history", *arguments], check=True, capture_output=True, text=True).stdout
+    return time.perf_counter() - start_s, text
 
 
 def main() -> None:
     """Time the first call, later calls, and a call after one more run was added."""
     runs = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
-    with tempfile.TemporaryDirectory() as place:
-        run = Path(sys.argv[2]) if len(sys.argv) > 2 else Path(place) / "measured.jsonl"
+    with tempfile.TemporaryDirectory() as folder_name:
+        run = Path(sys.argv[2]) if len(sys.argv) > 2 else Path(folder_name) / "measured.jsonl"
         if not run.exists():
             subprocess.run([NAMEPLATE, "run", "quick", "--quiet", "-o", run], check=True, stdout=subprocess.DEVNULL)
-        folder = Path(place) / "runs"
+        folder = Path(folder_name) / "runs"
         folder.mkdir()
         size = fill(folder, run, runs)
         without_s, _ = timed(str(folder))

@@ -20,12 +20,12 @@ from pathlib import Path
 PROJECT = Path(__file__).parents[2]
 sys.path.insert(0, str(PROJECT / "tests" / "support"))
 
-import recorded_machine  # noqa: E402 (it is beside the tests)
+import recorded_machine  # noqa: E402 (it is in the folder of the tests)
 from nameplate.execution.launch import core_path  # noqa: E402 (the line above must come first)
 
 NAMEPLATE = Path(sys.executable).with_name("nameplate")
 LARGE = "epyc-2s"
-# Those of hwloc with many cores or nodes.
+# Machines with many cores or nodes from hwloc's tests.
 MACHINES = ("256ppc-8n8s4t", "256ia64-64n2s2c", "128ia64-17n4s2c", "128arm-2pa2n8cluster4co", "96em64t-4n4d3ca2co")
 PLANS = ("quick", "full")
 _ROUNDS = re.compile(r"6 rounds take about (\d+) s; the run ends after (\d+) s")
@@ -47,13 +47,15 @@ def planned(plan: str, root: Path, folder: Path) -> str:
     core = folder / "core"
     core.write_text(f'#!/bin/sh\nexec "{core_path()}" --root "{root}" "$@"\n')
     core.chmod(0o755)
-    begin_s = time.monotonic()
-    shown = subprocess.run([NAMEPLATE, "run", plan, "--dry-run"], cwd=folder, check=True, capture_output=True,
+    start_s = time.monotonic()
+    printed = subprocess.run([NAMEPLATE, "run", plan, "--dry-run"], cwd=folder, check=True, capture_output=True,
                            text=True, env={**os.environ, "NAMEPLATE_CORE": str(core)}).stdout  # fmt: skip
-    took_s = time.monotonic() - begin_s
-    rounds, experiments = _ROUNDS.search(shown), _EXPERIMENTS.search(shown)
+    took_s = time.monotonic() - start_s
+    rounds, experiments = _ROUNDS.search(printed), _EXPERIMENTS.search(printed)
     if rounds is None or experiments is None:
-        raise SystemExit(f"{root.name}: nameplate run {plan} --dry-run does not say how long six rounds take:\n{shown}")
+        raise SystemExit(
+            f"{root.name}: nameplate run {plan} --dry-run does not say how long six rounds take:\n{printed}"
+        )
     verdict = "fit" if int(rounds[1]) <= int(rounds[2]) else "DO NOT FIT"
     return f"{plan} {experiments[1]} experiments, {rounds[1]} of {rounds[2]} s: {verdict} (planned in {took_s:.1f} s)"
 

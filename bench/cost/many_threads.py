@@ -1,4 +1,4 @@
-"""Measure what a sample costs beside its work, from 1 to 1,024 threads: start, reductions, and the records of threads.
+"""Measure what a sample costs besides its work, from 1 to 1,024 threads: start, reductions, and thread records.
 
     bench/cost/many_threads.py [SECONDS]     default: 5 s for each number of threads
 

@@ -27,18 +27,18 @@ def view(nodes: int, rounds: int, folder: Path) -> str:
     slow = set(range(0, nodes, SLOW_EVERY))
     path, page = folder / f"{rounds}.jsonl", folder / f"{rounds}.html"
     write_stream_run(path, nodes, slow=dict.fromkeys(slow, SLOW_BY), rounds=rounds)
-    begin_s = time.perf_counter()
+    start_s = time.perf_counter()
     report = summarise(read_run(path))
-    analysis_s = time.perf_counter() - begin_s
+    analysis_s = time.perf_counter() - start_s
     peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
     write_html([report], page)
-    page_s = time.perf_counter() - begin_s - analysis_s
+    page_s = time.perf_counter() - start_s - analysis_s
     assert report.nodes is not None
-    found = set(report.nodes.metrics[0].slow)
+    slow_indices = set(report.nodes.metrics[0].slow)
     return (
         f"{nodes} nodes, {rounds} rounds, {path.stat().st_size / 1e6:.0f} MB: analysis {analysis_s:.2f} s, "
         f"peak {peak_mb:.0f} MB; report {page.stat().st_size / 1e6:.2f} MB in {page_s:.1f} s; "
-        f"{len(found & slow)} of {len(slow)} slow nodes found, and {len(found - slow)} false positives"
+        f"{len(slow_indices & slow)} of {len(slow)} slow nodes found, and {len(slow_indices - slow)} false positives"
     )
 
 

@@ -19,9 +19,9 @@ NAMEPLATE = Path(core_path()).with_name("nameplate")
 
 def wall_s(*command: str | Path) -> float:
     """Run a command once and return its wall time in seconds."""
-    begin = time.monotonic()
+    start = time.monotonic()
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    return time.monotonic() - begin
+    return time.monotonic() - start
 
 
 def median_wall_s(*command: str | Path) -> float:
@@ -54,9 +54,9 @@ def clock_ppm() -> float:
     records: list[Header | Sample | Outcome] = []
     core = CoreProcess(records.append)
     request = make_request(Experiment("clock", "null", {"duration": 10.0}), Limits(60, 0.01), 0.0)
-    begin = time.clock_gettime(time.CLOCK_MONOTONIC_RAW)
+    start = time.clock_gettime(time.CLOCK_MONOTONIC_RAW)
     core.measure({**request, "repetitions": 1, "warmup_s": 0, "max_samples": 1}, 60, records.append)
-    raw_s = time.clock_gettime(time.CLOCK_MONOTONIC_RAW) - begin
+    raw_s = time.clock_gettime(time.CLOCK_MONOTONIC_RAW) - start
     core.close()
     outcome = records[-1]
     assert isinstance(outcome, Outcome)

@@ -49,11 +49,11 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as name:
         (Path(name) / "x.jsonl").write_bytes(unpacked("mpi_stream"))
         show("(a valid run of 18 kB)", [*nameplate, "show", "x.jsonl"], Path(name))
-    for place, each in enumerate(FILES):
+    for index, file in enumerate(FILES):
         with tempfile.TemporaryDirectory() as name:
             # The peak memory of a new process starts at that of its parent, so another process makes the file.
-            made = subprocess.run([sys.executable, __file__, str(place), name], capture_output=True, check=True)
-            within.append(show(each.title, [*nameplate, *json.loads(made.stdout)], Path(name)))
+            made = subprocess.run([sys.executable, __file__, str(index), name], capture_output=True, check=True)
+            within.append(show(file.title, [*nameplate, *json.loads(made.stdout)], Path(name)))
     for title, (code, _) in SLOW_CALLS.items():
         within.append(show(title, [sys.executable, "-c", code], Path()))
     return 0 if all(within) else 1

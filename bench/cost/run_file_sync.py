@@ -26,14 +26,14 @@ def main() -> int:
     """Print a line per plan; return 1 if a share is above the limit."""
     shares = []
     with tempfile.TemporaryDirectory(dir=Path.cwd()) as folder:
-        for number, words in enumerate(PLANS):
-            calls, sync_s, total_s = _timed([*words, "--quiet", "-o", str(Path(folder) / f"{number}.jsonl")])
+        for number, arguments in enumerate(PLANS):
+            calls, sync_s, total_s = _timed([*arguments, "--quiet", "-o", str(Path(folder) / f"{number}.jsonl")])
             shares.append(sync_s / total_s)
-            print(f"{' '.join(words)}: {calls} syncs, {sync_s * 1e3:.1f} ms of {total_s:.1f} s: {shares[-1]:.4%}")
+            print(f"{' '.join(arguments)}: {calls} syncs, {sync_s * 1e3:.1f} ms of {total_s:.1f} s: {shares[-1]:.4%}")
     return int(max(shares) > LIMIT)
 
 
-def _timed(words: list[str]) -> tuple[int, float, float]:
+def _timed(arguments: list[str]) -> tuple[int, float, float]:
     """Run nameplate and return the number of fsync calls, their total time and the time of the run, in seconds."""
     real = os.fsync
     spent: list[float] = []
@@ -46,11 +46,11 @@ def _timed(words: list[str]) -> tuple[int, float, float]:
     os.fsync = timed
     began = time.monotonic()
     try:
-        code = run(["run", *words])
+        code = run(["run", *arguments])
     finally:
         os.fsync = real
     if code != 0:
-        sys.exit(f"nameplate run {' '.join(words)} ended with {code}")
+        sys.exit(f"nameplate run {' '.join(arguments)} ended with {code}")
     return len(spent), sum(spent), time.monotonic() - began
 
 

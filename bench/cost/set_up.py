@@ -51,13 +51,13 @@ def main() -> None:
     subprocess.run([ROOT / "script" / "bootstrap", "--tools", "bare"], check=True)
     earlier = sys.argv[2] if len(sys.argv) > 2 else EARLIER
     with tempfile.TemporaryDirectory() as folder:
-        own, before = clone("HEAD", Path(folder, "own")), clone(earlier, Path(folder, "before"))
-        empty = seconds(own, "true")
+        current, before = clone("HEAD", Path(folder, "own")), clone(earlier, Path(folder, "before"))
+        empty = seconds(current, "true")
         print(f"script/run on a bare Debian, {pairs} pairs, without the {empty:.1f} s to unpack one")
-        times = measure_pairs(pairs, partial(seconds, own, "script/run"), partial(seconds, before, "script/run"))
-        ours, theirs = ([each - empty for each in part] for part in times)
-        own_s, before_s = middle_pair(ours, theirs)
-        values = f"{own_s:.1f} s, at {earlier} {before_s:.1f} s"
+        times = measure_pairs(pairs, partial(seconds, current, "script/run"), partial(seconds, before, "script/run"))
+        ours, theirs = ([elapsed_s - empty for elapsed_s in part] for part in times)
+        current_s, before_s = middle_pair(ours, theirs)
+        values = f"{current_s:.1f} s, at {earlier} {before_s:.1f} s"
         print(f"  from clone to first values: {values}, ratio {ratio_of(ours, theirs)}")
 
 

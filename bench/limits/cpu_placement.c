@@ -13,12 +13,12 @@
 enum { TRIPS = 200, BATCHES = 20, PASSES = 6, CHUNK = 1 << 18, HUGE_PAGE = 2 << 20 };
 #define ELEMENTS ((size_t)1 << 23) /* of each thread, 64 MiB */
 
-/* What the other thread does next; it adds one to `done` after each. */
+/* The next task of the other thread, which adds one to `done` after each. */
 enum { PING_PONG, TRIAD, STOP };
 
 static double *arrays[3];
 static _Alignas(128) atomic_int line;
-static _Alignas(128) atomic_int wanted;
+static _Alignas(128) atomic_int requested;
 static _Alignas(128) atomic_int task;
 static _Alignas(128) atomic_int done;
 
@@ -50,9 +50,9 @@ static void fill(size_t thread) {
 }
 
 static void triad(size_t thread, int step) {
-  const size_t begin = thread * ELEMENTS + (size_t)step * CHUNK % ELEMENTS;
+  const size_t first = thread * ELEMENTS + (size_t)step * CHUNK % ELEMENTS;
   const __m128d scalar = _mm_set1_pd(3);
-  for (size_t i = begin; i < begin + CHUNK; i += 2) {
+  for (size_t i = first; i < first + CHUNK; i += 2) {
     const __m128d product = _mm_mul_pd(_mm_load_pd(arrays[2] + i), scalar);
     _mm_stream_pd(arrays[0] + i, _mm_add_pd(_mm_load_pd(arrays[1] + i), product));
   }
@@ -71,7 +71,7 @@ static void *other_thread(void *unused) {
   fill(1);
   atomic_store(&done, 1);
   for (int number = 2, step = 0;; ++number) {
-    while (atomic_load(&wanted) != number) continue;
+    while (atomic_load(&requested) != number) continue;
     if (task == STOP) return unused;
     if (task == PING_PONG) answer();
     if (task == TRIAD) triad(1, step++);
@@ -81,9 +81,9 @@ static void *other_thread(void *unused) {
 
 static int number = 1;
 
-static void start(int what) {
-  atomic_store(&task, what);
-  atomic_store(&wanted, ++number);
+static void start(int next_task) {
+  atomic_store(&task, next_task);
+  atomic_store(&requested, ++number);
 }
 
 static void wait_for_other(void) {
@@ -96,12 +96,12 @@ static double round_trip_s(void) {
   atomic_store(&line, 0);
   start(PING_PONG);
   for (int batch = 0; batch < BATCHES; ++batch) {
-    const double begin_s = now_s();
+    const double start_s = now_s();
     for (int trip = batch * TRIPS; trip < (batch + 1) * TRIPS; ++trip) {
       atomic_store_explicit(&line, 2 * trip + 1, memory_order_release);
       while (atomic_load_explicit(&line, memory_order_acquire) != 2 * trip + 2) continue;
     }
-    const double elapsed_s = now_s() - begin_s;
+    const double elapsed_s = now_s() - start_s;
     if (elapsed_s < best_s) best_s = elapsed_s;
   }
   wait_for_other();
@@ -112,11 +112,11 @@ static double bandwidth(void) {
   static int step;
   double best = 0;
   for (int pass = 0; pass < PASSES; ++pass) {
-    const double begin_s = now_s();
+    const double start_s = now_s();
     start(TRIAD);
     triad(0, step++);
     wait_for_other();
-    const double rate = 2.0 * 3 * CHUNK * sizeof(double) / (now_s() - begin_s);
+    const double rate = 2.0 * 3 * CHUNK * sizeof(double) / (now_s() - start_s);
     if (rate > best) best = rate;
   }
   return best;
@@ -131,9 +131,9 @@ int main(int argc, char **argv) {
   if (pthread_create(&other, NULL, other_thread, NULL) != 0) return 1;
   fill(0);
   wait_for_other();
-  for (const double begin_s = now_s(); now_s() - begin_s < seconds; nanosleep(&pause, NULL)) {
+  for (const double start_s = now_s(); now_s() - start_s < seconds; nanosleep(&pause, NULL)) {
     const double trip_s = round_trip_s();
-    printf("%.3f %.4g %.4g\n", now_s() - begin_s, trip_s, bandwidth());
+    printf("%.3f %.4g %.4g\n", now_s() - start_s, trip_s, bandwidth());
   }
   start(STOP);
   pthread_join(other, NULL);

@@ -24,7 +24,7 @@ MIN_LOOKS = 100
 APART = 1.5
 
 
-class Look(NamedTuple):
+class Snapshot(NamedTuple):
     """One of the measurements: when, the round trip in seconds, and the bandwidth in B/s."""
 
     at_s: float
@@ -32,21 +32,21 @@ class Look(NamedTuple):
     bandwidth: float
 
 
-def limit_between(looks: Sequence[Look]) -> float | None:
+def limit_between(looks: Sequence[Snapshot]) -> float | None:
     """Return a round trip in seconds that separates two kinds, in their widest gap; None if there is one kind.
 
     The highest and the lowest percent are left out, since another program may have disturbed them.
     """
     n_left_out = len(looks) // 100
-    ordered = sorted(look.round_trip_s for look in looks)[n_left_out : len(looks) - n_left_out]
+    ordered = sorted(snapshot.round_trip_s for snapshot in looks)[n_left_out : len(looks) - n_left_out]
     low, high = max(pairwise(ordered), key=lambda pair: pair[1] / pair[0])
     return (low * high) ** 0.5 if high / low > APART else None
 
 
-def print_kind(name: str, looks: Sequence[Look]) -> None:
+def print_kind(name: str, looks: Sequence[Snapshot]) -> None:
     """Print how often a kind was seen, its round trip, and the range of its bandwidths."""
-    bandwidths = sorted(look.bandwidth / 1e9 for look in looks)
-    trip_s = statistics.median(look.round_trip_s for look in looks)
+    bandwidths = sorted(snapshot.bandwidth / 1e9 for snapshot in looks)
+    trip_s = statistics.median(snapshot.round_trip_s for snapshot in looks)
     print(
         f"  {name}: {len(looks)} of the measurements, round trip {trip_s * 1e9:.0f} ns, triad "
         f"{statistics.median(bandwidths):.1f} GB/s ({bandwidths[0]:.1f} to {bandwidths[-1]:.1f})"
@@ -60,7 +60,7 @@ def main() -> None:
         program = Path(folder, "cpu_placement")
         subprocess.run(["gcc", "-O2", "-pthread", "-o", program, SOURCE], check=True)
         printed = subprocess.run([program, seconds], capture_output=True, text=True, check=True).stdout
-    looks = [Look(*map(float, line.split())) for line in printed.splitlines()]
+    looks = [Snapshot(*map(float, line.split())) for line in printed.splitlines()]
     if len(looks) < MIN_LOOKS:
         raise SystemExit(f"cpu_placement: {len(looks)} measurements in {seconds} s; give more time, such as 60")
     limit_s = limit_between(looks)
@@ -68,9 +68,9 @@ def main() -> None:
     if limit_s is None:
         print_kind("one kind", looks)
         return
-    print_kind("near", [look for look in looks if look.round_trip_s < limit_s])
-    print_kind("far", [look for look in looks if look.round_trip_s >= limit_s])
-    stays = [list(stay) for _, stay in groupby(looks, key=lambda look: look.round_trip_s < limit_s)]
+    print_kind("near", [snapshot for snapshot in looks if snapshot.round_trip_s < limit_s])
+    print_kind("far", [snapshot for snapshot in looks if snapshot.round_trip_s >= limit_s])
+    stays = [list(stay) for _, stay in groupby(looks, key=lambda snapshot: snapshot.round_trip_s < limit_s)]
     lasted = [stay[-1].at_s - stay[0].at_s for stay in stays]
     print(f"  {len(stays) - 1} changes; a kind lasted for {statistics.median(lasted):.1f} s in the median")
 

@@ -43,7 +43,7 @@ typedef struct {
   LOAD(R, "0", I, W) "vpternlogq $0x96, " #J "*" #W "(%0,%3), %%" R #I ", %%" R #J "\n\t"
 #define XOR_PAIRS(R, W) \
   XOR_OF_THREE(R, 0, 1, W) XOR_OF_THREE(R, 2, 3, W) XOR_OF_THREE(R, 4, 5, W) XOR_OF_THREE(R, 6, 7, W)
-/* What is stored must not be 0: AMD's Zen 5 writes lines of zeros to memory twice as fast. */
+/* Stored values must not be 0: AMD's Zen 5 writes lines of zeros to memory twice as fast. */
 #define FILL_ALIKE(R, I) "vmovups (%0), %%" R #I "\n\t"
 /* All arrays have the same offset, which is all that is added to. */
 #define PASS(NAME, R, W, BODY)                                                                            \
@@ -76,7 +76,7 @@ PASSES("zmm", 512, 64)
 PASS(xor256, "ymm", 32, EIGHT(XOR, "ymm", 32))
 PASS(xor512, "zmm", 64, XOR_PAIRS("zmm", 64))
 
-static void getppid_again(const Part* part, size_t calls) {
+static void getppid_pass(const Part* part, size_t calls) {
   (void)part;
   for (size_t call = 0; call < calls; ++call) syscall(SYS_getppid);
 }
@@ -91,7 +91,7 @@ typedef struct {
   {"read" #BITS, read##BITS, 1}, {"write" #BITS, write##BITS, 1}, {"copy" #BITS, copy##BITS, 2},                \
       {"triad" #BITS, triad##BITS, 3}, {"xor" #BITS, xor##BITS, 1}, {"nt-write" #BITS, nt_write##BITS, 1},        \
       {"nt-copy" #BITS, nt_copy##BITS, 2}, {"nt-triad" #BITS, nt_triad##BITS, 3}
-static const Kind kinds[] = {KINDS(256), KINDS(512), {"getppid", getppid_again, 0}};
+static const Kind kinds[] = {KINDS(256), KINDS(512), {"getppid", getppid_pass, 0}};
 
 static const Kind* kind;
 static size_t bytes, threads;
@@ -137,7 +137,7 @@ static void pin_to(size_t cpu) {
 }
 
 /* By the first thread, while the others wait: doubles the passes until a sample lasts 1 ms. */
-static void take_sample(size_t own) {
+static void take_sample(size_t part_bytes) {
   double first_s = begun_s[0], last_s = finished_s[0];
   for (size_t i = 1; i < threads; ++i) {
     first_s = begun_s[i] < first_s ? begun_s[i] : first_s;
@@ -146,7 +146,7 @@ static void take_sample(size_t own) {
   if (last_s - first_s < 1e-3) {
     passes *= 2;
   } else {
-    keep((double)(passes * threads * (kind->moved ? own * kind->moved : 1)) / (last_s - first_s));
+    keep((double)(passes * threads * (kind->moved ? part_bytes * kind->moved : 1)) / (last_s - first_s));
   }
   is_over = last_s > end_s;
 }
@@ -154,11 +154,11 @@ static void take_sample(size_t own) {
 static void* work(void* argument) {
   const size_t thread = (size_t)argument;
   pin_to(thread);
-  const size_t own = bytes / threads / 512 * 512;
+  const size_t part_bytes = bytes / threads / 512 * 512;
   /* Stores and loads at equal offsets in a page would be taken for dependent ones. */
-  Part part = {.bytes = own, .read = allocate(own)};
-  if (kind->moved > 1 || strstr(kind->name, "write")) part.written = allocate(own + SKEW) + SKEW;
-  if (kind->moved > 2) part.also = allocate(own + 2 * SKEW) + 2 * SKEW;
+  Part part = {.bytes = part_bytes, .read = allocate(part_bytes)};
+  if (kind->moved > 1 || strstr(kind->name, "write")) part.written = allocate(part_bytes + SKEW) + SKEW;
+  if (kind->moved > 2) part.also = allocate(part_bytes + 2 * SKEW) + 2 * SKEW;
   pthread_barrier_wait(&barrier);
   if (thread == 0) end_s = now_s() + seconds;
   do {
@@ -167,7 +167,7 @@ static void* work(void* argument) {
     kind->pass(&part, passes);
     finished_s[thread] = now_s();
     pthread_barrier_wait(&barrier);
-    if (thread == 0) take_sample(own);
+    if (thread == 0) take_sample(part_bytes);
     pthread_barrier_wait(&barrier);
   } while (!is_over);
   return NULL;
@@ -203,13 +203,13 @@ static void hand_over(void) {
   const size_t batch = (8 << 20) / bytes + 1;
   size_t freed = 0;
   for (size_t sent = 0; now_s() < until_s;) {
-    const double begin_s = now_s();
+    const double start_s = now_s();
     for (size_t i = 0; i < batch; ++i, ++sent) {
       while (sent - freed == slots) freed = atomic_load_explicit(&emptied, memory_order_acquire);
       memcpy(ring + sent % slots * bytes, block, bytes);
       atomic_store_explicit(&filled, sent + 1, memory_order_release);
     }
-    keep((double)(batch * bytes) / (now_s() - begin_s));
+    keep((double)(batch * bytes) / (now_s() - start_s));
   }
 }
 
@@ -226,11 +226,11 @@ int main(int argc, char** argv) {
   } else if (kind == NULL || threads == 0 || threads > MAX_THREADS) {
     return 2;
   } else {
-    pthread_t others[MAX_THREADS];
+    pthread_t workers[MAX_THREADS];
     pthread_barrier_init(&barrier, NULL, (unsigned)threads);
-    for (size_t i = 1; i < threads; ++i) pthread_create(&others[i], NULL, work, (void*)i);
+    for (size_t i = 1; i < threads; ++i) pthread_create(&workers[i], NULL, work, (void*)i);
     work(NULL);
-    for (size_t i = 1; i < threads; ++i) pthread_join(others[i], NULL);
+    for (size_t i = 1; i < threads; ++i) pthread_join(workers[i], NULL);
   }
   if (n_rates == 0) return 1;
   qsort(rates, n_rates, sizeof *rates, ascending);

@@ -6,7 +6,7 @@
 On a processor with AVX-512, the kernels that choose their width themselves are measured with AVX2, too, by a program
 that has no wider ones (nameplate-core-avx2, which is built).
 
-A ceiling is measured beside the kernel, in alternating order, by a program that does nothing but what limits it
+A ceiling is measured next to the kernel, in alternating order, by a program that does nothing but what limits it
 (bench/limits/limits.c, bench/references/memory_latency.c), or computed from what a run of the kernel recorded. Each
 line has the median ratio of the pairs with its 95 % interval, the values of the pair that has it, and the source of the
 ceiling. x86-64 only."""
@@ -67,7 +67,7 @@ class Limit:
     def line(self, pairs: int) -> str:
         """Measure both in pairs and return the row of the table."""
         ours, ceilings = measure_pairs(pairs, self.kernel, self.ceiling)
-        values = (f"{each / self.scale:9.4g}" for each in middle_pair(ours, ceilings))
+        values = (f"{value / self.scale:9.4g}" for value in middle_pair(ours, ceilings))
         return f"  {self.name:50} {' '.join(values)} {self.unit:8} {ratio_of(ours, ceilings):22}  {self.source}"
 
 
@@ -107,7 +107,10 @@ def operations(sample: Sample) -> float:
 
 
 def by_ports(probe: str, params: dict[str, Value]) -> float:
-    """Return the reference value of a run: ports × width × clock under load. Beside a busy sibling it may have none."""
+    """Return the reference value of a run: ports × width × clock under load.
+
+    A run may have none if the other hardware thread of the core is busy.
+    """
     declared = probe_of(probe)
     for _ in range(TRIES):
         outcome, samples, machine = measure(probe, params, SECONDS, SAMPLE_S)
@@ -134,7 +137,7 @@ def arithmetic(_: Path, isas: list[str]) -> Iterator[Limit]:
                         "ports × width × clock under load, both measured in a run of its own")  # fmt: skip
 
 
-def streams(programs: Path, isas: list[str], size: int, place: str, *, nontemporal: bool = False) -> Iterator[Limit]:
+def streams(programs: Path, isas: list[str], size: int, level: str, *, nontemporal: bool = False) -> Iterator[Limit]:
     """Yield STREAM's kernels on arrays that have a size together, for each thread and width of vectors."""
     for isa, threads, (op, arrays) in product(isas, (1, 2), ARRAYS_OF.items()):
         if not (nontemporal and op == "read"):
@@ -143,18 +146,18 @@ def streams(programs: Path, isas: list[str], size: int, place: str, *, nontempor
             params: dict[str, Value] = {"op": op, "size": array, "threads": threads, "unit": "step",
                                         "stores": "nontemporal" if nontemporal else "plain"}  # fmt: skip
             bits = WIDTHS[isa]
-            what = f"{'non-temporal ' if nontemporal else ''}{op}"
+            name = f"{'non-temporal ' if nontemporal else ''}{op}"
             for loop, source in plain_loops(op):
                 kind = f"{'nt-' if nontemporal else ''}{loop}{bits}"
-                beside = "" if loop == op else f" beside {loop}"
-                yield Limit(f"memory_stream {what} {place}, {isa}, {threads} threads{beside}", "GB/s", 1e9,
+                compared = "" if loop == op else f" next to {loop}"
+                yield Limit(f"memory_stream {name} {level}, {isa}, {threads} threads{compared}", "GB/s", 1e9,
                             partial(rate, "memory_stream", params, moved, start=start),
                             partial(plain, programs, kind, array, threads),
                             f"{arrays} arrays moved by {bits}-bit instructions, {source}")  # fmt: skip
 
 
 def plain_loops(op: str) -> Iterator[tuple[str, str]]:
-    """Yield the names of the loops of limits.c that limit an operation, and what they do beside moving data."""
+    """Yield the names of the loops of limits.c that limit an operation, and what they do besides moving data."""
     yield op, "no arithmetic"
     if op == "read":
         yield "xor", "combined by exclusive or as in the kernel: a core may lower its clock for that"
@@ -162,8 +165,8 @@ def plain_loops(op: str) -> Iterator[tuple[str, str]]:
 
 def caches(programs: Path, isas: list[str]) -> Iterator[Limit]:
     """Yield the kernels on arrays that fit a cache, all arrays together."""
-    for place, size in CACHES.items():
-        yield from streams(programs, isas, size, place)
+    for level, size in CACHES.items():
+        yield from streams(programs, isas, size, level)
 
 
 def memory(programs: Path, isas: list[str]) -> Iterator[Limit]:
@@ -179,9 +182,9 @@ def chains(size: int, count: int) -> float:
 
 
 def latency(programs: Path, _: list[str]) -> Iterator[Limit]:
-    """Yield dependent loads, and random reads beside the misses that a core has under way."""
-    for place, size in LATENCY_BYTES.items():
-        yield Limit(f"memory_latency {place}", "M/s", 1e6, partial(typical_chain, size),
+    """Yield dependent loads, and random reads next to the misses that a core has under way."""
+    for level, size in LATENCY_BYTES.items():
+        yield Limit(f"memory_latency {level}", "M/s", 1e6, partial(typical_chain, size),
                     partial(plain_chase, programs, size), "a plain pointer chase in C, compiled apart")  # fmt: skip
     params: dict[str, Value] = {"op": "read", "pattern": "random", "block": 64, "size": MEMORY_BYTES, "threads": 1}
     yield Limit("memory_block random read, 64 B", "M/s", 1e6, partial(rate, "memory_block", params, operations),
@@ -202,7 +205,7 @@ def typical_chain(size: int) -> float:
 
 
 def calls(programs: Path, _: list[str]) -> Iterator[Limit]:
-    """Yield small reads from the page cache beside the cheapest call of the system."""
+    """Yield small reads from the page cache next to the cheapest call of the system."""
     for block in (8, 4096):
         params: dict[str, Value] = {"op": "read", "block": block, "library": "pread", "cache": "warm", "size": 1 << 20,
                                     "threads": 1, "pattern": "sequential"}  # fmt: skip
@@ -212,7 +215,7 @@ def calls(programs: Path, _: list[str]) -> Iterator[Limit]:
 
 
 def loopback(programs: Path, _: list[str]) -> Iterator[Limit]:
-    """Yield streams over the loopback beside the two copies that they need. The group must be the last one."""
+    """Yield streams over the loopback next to the two copies that they need. The group must be the last one."""
     bind_clients()
     with servers(our_server(PORT)):
         for block in (1 << 10, 128 << 10):

@@ -42,16 +42,16 @@ def main() -> None:
     budget = sys.argv[2] if len(sys.argv) > 2 else BUDGET
     caches = [c for c in read_machine().topology.caches if c.type != "instruction"]
     listed = {("l1d" if c.level == 1 else f"l{c.level}"): c.size_bytes for c in caches}
-    found = []
+    rows = []
     for number in range(runs):
         one = levels(budget)
-        found.append(one)
-        words = [
+        rows.append(one)
+        arguments = [
             f"{name} {size_text(size)} ({size_text(ci[0])} to {size_text(ci[1])})" for name, (size, ci) in one.items()
         ]
-        print(f"  run {number + 1}: {', '.join(words)}", flush=True)
+        print(f"  run {number + 1}: {', '.join(arguments)}", flush=True)
     for name, size in listed.items():
-        with_it = [one[name] for one in found if name in one]
+        with_it = [one[name] for one in rows if name in one]
         inside = sum(ci[0] <= size <= ci[1] for _, ci in with_it)
         widths = [(ci[1] - ci[0]) / 2 / value for value, ci in with_it]
         width = (

@@ -20,21 +20,21 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "support"))
 
-from mutated_files import Found, read_case
+from mutated_files import Rejected, read_case
 
 # A process is replaced after this number of cases, because each report that it reads leaves some memory allocated.
 CASES_OF_PROCESS = 500
 
 
-def read_cases(first: int, cases: int) -> list[tuple[int, Found]]:
+def read_cases(first: int, cases: int) -> list[tuple[int, Rejected]]:
     """Return the cases that ended with a traceback, with their numbers."""
-    found = []
+    read = []
     for number in range(first, first + cases):
         with tempfile.TemporaryDirectory() as folder:
             one = read_case(random.Random(number), Path(folder))
         if one is not None:
-            found.append((number, one))
-    return found
+            read.append((number, one))
+    return read
 
 
 def main(cases: int = 20_000, first: int = 0) -> int:
@@ -44,8 +44,8 @@ def main(cases: int = 20_000, first: int = 0) -> int:
     counts = [min(CASES_OF_PROCESS, first + cases - start) for start in starts]
     seen: Counter[str] = Counter()
     with ProcessPoolExecutor(os.cpu_count(), get_context("spawn"), max_tasks_per_child=1) as pool:
-        for start, count, found in zip(starts, counts, pool.map(read_cases, starts, counts), strict=True):
-            for number, one in found:
+        for start, count, read in zip(starts, counts, pool.map(read_cases, starts, counts), strict=True):
+            for number, one in read:
                 seen[one.where] += 1
                 if seen[one.where] == 1:
                     print(f"case {number}: {one.title}: {' '.join(map(repr, one.command))}\n{one.text}")

@@ -43,16 +43,16 @@ static void link_nodes(struct node* nodes, size_t count) {
   }
 }
 
-int main(int count, char** words) {
-  if (count != 3) return 2;
-  size_t size = strtoull(words[1], NULL, 10), nodes_count = size / sizeof(struct node);
-  double seconds = atof(words[2]);
+int main(int argc, char** argv) {
+  if (argc != 3) return 2;
+  size_t size = strtoull(argv[1], NULL, 10), nodes_count = size / sizeof(struct node);
+  double seconds = atof(argv[2]);
   char* raw = mmap(NULL, size + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (raw == MAP_FAILED) return 1;
   struct node* nodes = (struct node*)(((uintptr_t)raw + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE);
   madvise(nodes, size, MADV_HUGEPAGE);
   link_nodes(nodes, nodes_count);
-  static double each_s[SAMPLES];
+  static double sample_s[SAMPLES];
   int samples = 0;
   uint64_t sum = 0;
   const struct node* at = nodes;
@@ -62,9 +62,9 @@ int main(int count, char** words) {
       sum += at->payload;
       at = at->next;
     }
-    each_s[samples++] = (now_s() - start) / LOADS;
+    sample_s[samples++] = (now_s() - start) / LOADS;
   }
-  qsort(each_s, (size_t)samples, sizeof *each_s, ascending);
-  printf("%.12g\n", each_s[samples / 2]);
+  qsort(sample_s, (size_t)samples, sizeof *sample_s, ascending);
+  printf("%.12g\n", sample_s[samples / 2]);
   return sum == 1;
 }

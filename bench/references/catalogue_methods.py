@@ -75,11 +75,11 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder, "chase")
         subprocess.run(["gcc", "-O2", "-o", program, SOURCE], check=True)
-        own_bytes = int(stand_ins_of(machine)["beyond_one"])
+        beyond_bytes = int(stand_ins_of(machine)["beyond_one"])
         for times in (1, 4):
             line = comparison(
-                f"memory_latency size={own_bytes} and the chase over {times} x as much", partial(latency, own_bytes),
-                partial(of_chase, program, times * own_bytes), pairs, "s",
+                f"memory_latency size={beyond_bytes} and the chase over {times} x as much",
+                partial(latency, beyond_bytes), partial(of_chase, program, times * beyond_bytes), pairs, "s",
             )  # fmt: skip
             print(line, flush=True)
 

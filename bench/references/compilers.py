@@ -59,7 +59,9 @@ def portable_core(folder: Path) -> Path:
     subprocess.run([ROOT / "script" / "build-wheels", platform.machine()], check=True)
     wheel = max((ROOT / "dist").glob(f"nameplate-*-manylinux_*_{platform.machine()}.whl"), key=os.path.getmtime)
     with zipfile.ZipFile(wheel) as files:
-        name = next(each for each in files.namelist() if each.endswith("/scripts/nameplate-core"))
+        name = next(
+            name_in_wheel for name_in_wheel in files.namelist() if name_in_wheel.endswith("/scripts/nameplate-core")
+        )
         path = Path(files.extract(name, folder))
     path.chmod(0o755)
     return path
@@ -72,11 +74,11 @@ def main() -> None:
         core = portable_core(Path(folder))
         print(f"the core of the wheel by zig and the core here by g++, {pairs} pairs of {SECONDS:g} s, best samples")
         for probe, params in EXPERIMENTS:
-            own, here = measure_pairs(
+            rates, here = measure_pairs(
                 pairs, partial(speed, core, probe, params), partial(speed, core_path(), probe, params)
             )
-            words = " ".join([probe, *(f"{name}={value}" for name, value in params.items())])
-            print(f"  {words}: ratio {ratio_of(own, here)}", flush=True)
+            command = " ".join([probe, *(f"{name}={value}" for name, value in params.items())])
+            print(f"  {command}: ratio {ratio_of(rates, here)}", flush=True)
 
 
 if __name__ == "__main__":

@@ -57,8 +57,8 @@ def main() -> None:
             ours = [flops for flops, _ in measured]
             efficiencies = [efficiency for _, efficiency in measured if efficiency is not None]
             share = f"share {statistics.median(efficiencies):.3f}" if 2 * len(efficiencies) > pairs else "share unknown"
-            if own := median_interval(efficiencies) if 2 * len(efficiencies) > pairs else None:
-                share += f" ({own.low:.3f} to {own.high:.3f})"
+            if interval := median_interval(efficiencies) if 2 * len(efficiencies) > pairs else None:
+                share += f" ({interval.low:.3f} to {interval.high:.3f})"
             mine, its = middle_pair(ours, theirs)
             print(
                 f"  {isa} {mix} threads={threads}: {mine / 1e9:.2f} GFLOP/s, {test} "

@@ -71,9 +71,9 @@ def ours(threads: int) -> dict[int, float]:
 
 def line(n: int, threads: int, mine: Sequence[Mapping[int, float]], theirs: Sequence[Mapping[int, float]]) -> str:
     """Return a line with the middle pair and the ratio of nameplate to HPL."""
-    own, other = ([rates[n] for rates in side] for side in (mine, theirs))
-    rate, hpl = (value / 1e9 for value in middle_pair(own, other))
-    return f"  n={n} threads={threads}: {rate:.2f} GFLOP/s, HPL {hpl:.2f}, ratio {ratio_of(own, other)}"
+    first, second = ([rates[n] for rates in side] for side in (mine, theirs))
+    rate, hpl = (value / 1e9 for value in middle_pair(first, second))
+    return f"  n={n} threads={threads}: {rate:.2f} GFLOP/s, HPL {hpl:.2f}, ratio {ratio_of(first, second)}"
 
 
 def main() -> None:

@@ -58,7 +58,7 @@ def mine(params: Mapping[str, Value]) -> Metrics:
     counts = merged([sample.histogram for sample in samples if isinstance(sample.histogram, Histogram)])
     return Metrics(
         iops=ops / sum(sample.elapsed_s for sample in samples),
-        cpu_s=sum(s.counters["cpu_user_s"] + s.counters["cpu_system_s"] for s in samples) / ops,
+        cpu_s=sum(s.cpu_s for s in samples) / ops,
         p50_s=histogram_percentile_s(counts, 0.5),
         p99_s=histogram_percentile_s(counts, 0.99),
     )
@@ -105,12 +105,12 @@ def compare(name: str, params: Mapping[str, Value], options: Mapping[str, str | 
     mine(params)  # creates the file and brings it into, or keeps it out of, the page cache
     ours, theirs = measure_pairs(pairs, partial(mine, params), partial(fio, options))
 
-    def line(what: str, metric: Callable[[Metrics], float]) -> str:
-        own, other = ([metric(run) for run in side] for side in (ours, theirs))
-        if not all(other):
+    def line(name: str, metric: Callable[[Metrics], float]) -> str:
+        first, second = ([metric(run) for run in side] for side in (ours, theirs))
+        if not all(second):
             return ""
-        value, its = middle_pair(own, other)
-        return f"{what} {value:.4g}, fio {its:.4g}, ratio {ratio_of(own, other)}"
+        value, its = middle_pair(first, second)
+        return f"{name} {value:.4g}, fio {its:.4g}, ratio {ratio_of(first, second)}"
 
     return [
         f"  {name}:",
@@ -151,12 +151,12 @@ def io_uring_of_fio(depth: int) -> float:
     """Return the operations per second of t/io_uring: one of them per call, which was its best on a virtual disk."""
     command = [os.environ["FIO_IO_URING"], f"-d{depth}", "-s1", "-c1", "-p0", "-b4096", f"-r{SECONDS + 1:.0f}"]
     text = subprocess.run([*command, our_file("randread")], capture_output=True, text=True, check=True).stdout
-    found = re.findall(r"^IOPS=([\d.]+)([KM]?),", text, re.MULTILINE)
-    return statistics.mean(float(number) * {"": 1.0, "K": 1e3, "M": 1e6}[unit] for number, unit in found)
+    matches = re.findall(r"^IOPS=([\d.]+)([KM]?),", text, re.MULTILINE)
+    return statistics.mean(float(number) * {"": 1.0, "K": 1e3, "M": 1e6}[unit] for number, unit in matches)
 
 
 def bare(pairs: int) -> Iterator[str]:
-    """Read 4 KiB blocks at random, bypassing the page cache, beside fio's own test of what io_uring can do."""
+    """Read 4 KiB blocks at random, bypassing the page cache, next to fio's own test of what io_uring can do."""
     if "FIO_IO_URING" not in os.environ:
         sys.exit("the group bare needs the path of t/io_uring in FIO_IO_URING: build fio and give its t/io_uring")
     for depth in (1, 32):

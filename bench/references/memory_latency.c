@@ -43,11 +43,11 @@ static int ascending(const void* a, const void* b) {
   return (x > y) - (x < y);
 }
 
-int main(int count, char** words) {
-  if (count != 4) return 2;
-  size_t size = strtoull(words[1], NULL, 10), lines = size / LINE;
-  int huge = strcmp(words[2], "huge") == 0;
-  double seconds = atof(words[3]);
+int main(int argc, char** argv) {
+  if (argc != 4) return 2;
+  size_t size = strtoull(argv[1], NULL, 10), lines = size / LINE;
+  int huge = strcmp(argv[2], "huge") == 0;
+  double seconds = atof(argv[3]);
   char* raw = mmap(NULL, size + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (raw == MAP_FAILED) return 1;
   char* memory = (char*)(((uintptr_t)raw + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE);
@@ -56,7 +56,7 @@ int main(int count, char** words) {
   for (size_t i = 0; i < lines; ++i)
     *(void**)(memory + permuted(i, lines) * LINE) = memory + permuted(i + 1 < lines ? i + 1 : 0, lines) * LINE;
   void** at = (void**)(memory + permuted(0, lines) * LINE);
-  static double each_s[SAMPLES];
+  static double sample_s[SAMPLES];
   int samples = 0;
   uint64_t loads = 1 << 14;
   for (double end = now_s() + seconds; now_s() < end && samples < SAMPLES;) {
@@ -75,10 +75,10 @@ int main(int count, char** words) {
     if (elapsed < 10e-3)
       loads *= 2;
     else
-      each_s[samples++] = elapsed / (double)loads;
+      sample_s[samples++] = elapsed / (double)loads;
   }
   fprintf(stderr, "%p\n", (void*)at);
-  qsort(each_s, (size_t)samples, sizeof *each_s, ascending);
-  printf("%.6e\n", each_s[samples / 2]);
+  qsort(sample_s, (size_t)samples, sizeof *sample_s, ascending);
+  printf("%.6e\n", sample_s[samples / 2]);
   return 0;
 }

@@ -46,8 +46,8 @@ def main() -> None:
         for pages in ("huge", "small"):
             for size in SIZES:
                 mine, theirs = measure_pairs(pairs, partial(ours, size, pages), partial(plain_c, program, size, pages))
-                own, other = middle_pair(mine, theirs)
-                print(f"  {size >> 10} KiB pages={pages}: {own * 1e9:.2f} ns, plain C {other * 1e9:.2f}, "
+                first, second = middle_pair(mine, theirs)
+                print(f"  {size >> 10} KiB pages={pages}: {first * 1e9:.2f} ns, plain C {second * 1e9:.2f}, "
                       f"ratio {ratio_of(mine, theirs)}", flush=True)  # fmt: skip
 
 

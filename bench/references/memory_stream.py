@@ -70,11 +70,11 @@ class Passes:
         """Return when the first pass began, on the shared clock."""
         return self.ended_s - (self.samples[-1].start_s + self.samples[-1].elapsed_s - self.samples[0].start_s)
 
-    def best(self, begin_s: float, end_s: float) -> float:
+    def best(self, start_s: float, end_s: float) -> float:
         """Return the bandwidth in B/s of the best pass within a span of the shared clock."""
         zero_s = self.began_s - self.samples[0].start_s
         within = [
-            s for s in self.samples if begin_s <= zero_s + s.start_s and zero_s + s.start_s + s.elapsed_s <= end_s
+            s for s in self.samples if start_s <= zero_s + s.start_s and zero_s + s.start_s + s.elapsed_s <= end_s
         ]
         return max(s.work.bytes / s.elapsed_s for s in within)
 
@@ -94,12 +94,15 @@ def best_passes(op: str, pages: str, processes: int) -> float:
     """
     cpus = sorted(os.sched_getaffinity(0))[:processes]
     with ThreadPoolExecutor(processes) as pool:
-        found = list(pool.map(partial(passes, op, pages), cpus))
-    begin_s, end_s = max(own.began_s for own in found), min(own.ended_s for own in found)
-    if end_s - begin_s < SECONDS / 2:  # one process began when another had nearly ended
+        passes_of_cpus = list(pool.map(partial(passes, op, pages), cpus))
+    start_s, end_s = (
+        max(passes_of_cpu.began_s for passes_of_cpu in passes_of_cpus),
+        min(passes_of_cpu.ended_s for passes_of_cpu in passes_of_cpus),
+    )
+    if end_s - start_s < SECONDS / 2:  # one process began when another had nearly ended
         return best_passes(op, pages, processes)
     # The time between a process's last pass and its end is unknown, about 0.1 s.
-    return sum(own.best(begin_s + UNSURE_S, end_s - UNSURE_S) for own in found)
+    return sum(passes_of_cpu.best(start_s + UNSURE_S, end_s - UNSURE_S) for passes_of_cpu in passes_of_cpus)
 
 
 def compare_with_likwid(pairs: int) -> None:
@@ -108,8 +111,8 @@ def compare_with_likwid(pairs: int) -> None:
         for threads in THREADS:
             other = partial(likwid, kernel, arrays * ARRAY_BYTES, threads, SECONDS, "MByte")
             mine, theirs = measure_pairs(pairs, partial(rate, op, stores, threads), other)
-            own, its = (value / 1e9 for value in middle_pair(mine, theirs))
-            print(f"  {op} {stores} threads={threads}: {own:.2f} GB/s, likwid {kernel} {its:.2f}, "
+            nameplate_rate, likwid_rate = (value / 1e9 for value in middle_pair(mine, theirs))
+            print(f"  {op} {stores} threads={threads}: {nameplate_rate:.2f} GB/s, likwid {kernel} {likwid_rate:.2f}, "
                   f"ratio {ratio_of(mine, theirs)}", flush=True)  # fmt: skip
 
 
@@ -160,7 +163,9 @@ def compare_with_hpcc(pairs: int) -> None:
         for pages in ("small", "huge")
     ]
     bests, references = measure_pairs(
-        pairs, lambda: {each: best_passes(each[0], each[3], each[2]) for each in experiments}, hpcc
+        pairs,
+        lambda: {experiment: best_passes(experiment[0], experiment[3], experiment[2]) for experiment in experiments},
+        hpcc,
     )
     for op, key, processes, pages in experiments:
         mine = [best[op, key, processes, pages] for best in bests]

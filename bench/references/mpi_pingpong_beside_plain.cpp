@@ -31,17 +31,17 @@ double ours(const Job& job, Message& message) {
     return 0;
   }
   message.exchange(1, 1, MPI_COMM_WORLD);
-  const double begin = MPI_Wtime();
+  const double start = MPI_Wtime();
   message.exchange(job.repetitions, 1, MPI_COMM_WORLD);
-  return MPI_Wtime() - begin;
+  return MPI_Wtime() - start;
 }
 
 double plain(const Job& job, char* sent, char* received) {
   MPI_Barrier(MPI_COMM_WORLD);
   plain_pingpong(sent, received, job.bytes, 1, job.rank, job.data);
-  const double begin = MPI_Wtime();
+  const double start = MPI_Wtime();
   plain_pingpong(sent, received, job.bytes, job.repetitions, job.rank, job.data);
-  return MPI_Wtime() - begin;
+  return MPI_Wtime() - start;
 }
 
 }  // namespace

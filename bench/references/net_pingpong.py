@@ -36,8 +36,8 @@ def sockperf(options: Sequence[str]) -> tuple[float, float]:
     """Run sockperf and return the median and p99.9 of the round trips in microseconds."""
     text = output(["sockperf", "ping-pong", "-i", HOST, "-p", str(SOCKPERF_PORT), "-m", str(BYTES), "-t", str(SECONDS),
                    *options])  # fmt: skip
-    found = [re.search(rf"percentile {share} =\s+([\d.]+)", text) for share in ("50.000", "99.900")]
-    return tuple(2 * float(match[1]) for match in found if match)  # type: ignore[return-value]
+    matches = [re.search(rf"percentile {share} =\s+([\d.]+)", text) for share in ("50.000", "99.900")]
+    return tuple(2 * float(match[1]) for match in matches if match)  # type: ignore[return-value]
 
 
 def main() -> None:

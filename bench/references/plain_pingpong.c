@@ -17,9 +17,9 @@ int main(int argc, char** argv) {
   char* received = plain_message(bytes, 2);
   for (int batch = 0; batch < batches; ++batch) {
     MPI_Barrier(MPI_COMM_WORLD);
-    const double begin = MPI_Wtime();
+    const double start = MPI_Wtime();
     plain_pingpong(sent, received, bytes, repetitions, rank, argv[4]);
-    if (rank == 0) printf("%.12g\n", (MPI_Wtime() - begin) / (2.0 * repetitions));
+    if (rank == 0) printf("%.12g\n", (MPI_Wtime() - start) / (2.0 * repetitions));
   }
   MPI_Finalize();
   return 0;

@@ -1,9 +1,9 @@
-"""Record slow-downs made on purpose, each beside an unchanged run, for bench/statistics/slowdowns.py.
+"""Record slow-downs made on purpose, each next to an unchanged run, for bench/statistics/slowdowns.py.
 
 python bench/statistics/_record_slowdowns.py [BLOCKS [CONDITION ...]]     default: 20 blocks of all conditions
 
 It appends to bench/statistics/slowdowns/recorded.jsonl. A block has a run of each condition, in random order
-(``_slowdowns.py``); a CONDITION is the beginning of its name, such as "cpu: 10", and is recorded beside the unchanged
+(``_slowdowns.py``); a CONDITION is the beginning of its name, such as "cpu: 10", and is recorded next to the unchanged
 run. A block of all takes four to five minutes, and needs root, control groups of version 1 and an idle machine with two
 CPUs."""
 
@@ -83,11 +83,17 @@ def conditions(beginnings: list[str]) -> list[Condition]:
 
     The program ends if none begins so.
     """
-    named = [each for each in CONDITIONS if each.name.startswith(tuple(beginnings) or "")]
+    named = [condition for condition in CONDITIONS if condition.name.startswith(tuple(beginnings) or "")]
     if not named:
-        sys.exit(f"no condition begins with {beginnings}; there are: {', '.join(each.name for each in CONDITIONS)}")
-    plans = {each.plan for each in named}
-    return [each for each in CONDITIONS if each in named or (each.name == UNCHANGED and each.plan in plans)]
+        sys.exit(
+            f"no condition begins with {beginnings}; there are: {', '.join(condition.name for condition in CONDITIONS)}"
+        )
+    plans = {condition.plan for condition in named}
+    return [
+        condition
+        for condition in CONDITIONS
+        if condition in named or (condition.name == UNCHANGED and condition.plan in plans)
+    ]
 
 
 def main() -> None:
@@ -96,7 +102,9 @@ def main() -> None:
     chosen = conditions(sys.argv[2:])
     targets = [SLOWER_CORE.format(percent=percent) for percent in (5, 10, 20)]
     subprocess.run(["cmake", "--build", str(BUILD), "--target", *targets], check=True, stdout=subprocess.DEVNULL)
-    rates = measured_rates(next(each for each in CONDITIONS if each.name == UNCHANGED and each.plan == "whole_periods"))
+    rates = measured_rates(
+        next(candidate for candidate in CONDITIONS if candidate.name == UNCHANGED and candidate.plan == "whole_periods")
+    )
     print(f"unchanged: disk {rates.disk / 1e6:.0f} MB/s, network {rates.network / 1e6:.0f} MB/s", flush=True)
     recording = time.strftime("%Y-%m-%d %H:%M")
     encode = msgspec.json.Encoder(decimal_format="number").encode

@@ -4,13 +4,13 @@ python bench/statistics/_record_traces.py CONDITION [BUDGET [NAME]]     default:
 
 It writes bench/statistics/traces/NAME.npz.xz.
 
-- idle: nothing runs beside it
-- neighbour: a thread computes beside it without a pause
+- idle: nothing else runs
+- neighbour: another thread computes without a pause
 - quota: a CPU quota of 0.8 CPUs, in a control group of its own; a sample lasts two and a half of its periods, as in
   the presets on a machine with a quota
-- memory: a thread copies memory beside it without a pause
+- memory: another thread copies memory without a pause
 - transfers: a thread reads from disk, and another one sends over the loopback
-- noisy: two copies of the project's tests run beside it, again and again
+- noisy: two copies of the project's tests run at the same time, again and again
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def tests() -> list[str]:
     return ["bash", "-c", f"cd {shlex.quote(str(PROJECT))}; while true; do {pytest} > /dev/null 2>&1; done"]
 
 
-# The commands that run beside the recording.
+# The commands that run during the recording.
 BESIDE: dict[str, list[list[str]]] = {
     "idle": [],
     "quota": [],

@@ -81,7 +81,7 @@ class Launch:
 
 @dataclass(frozen=True)
 class Rates:
-    """What the unchanged machine reached, in B/s: the base of limits."""
+    """The rates of the unchanged machine, in B/s, from which limits are computed."""
 
     disk: float
     network: float
@@ -196,9 +196,9 @@ UNCHANGED = "unchanged"
 CONDITIONS = (
     # Twice, so that a second one is compared with the first.
     *(
-        Condition(f"{UNCHANGED}{again}", plan, 0.0, {}, _unchanged)
+        Condition(f"{UNCHANGED}{suffix}", plan, 0.0, {}, _unchanged)
         for plan in PLANS
-        for again in ("", " again")
+        for suffix in ("", " again")
     ),
     *(
         Condition(f"cpu: {percent} % more instructions", "short_samples", percent / 100, {"cpu": _BOTH},

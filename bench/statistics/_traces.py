@@ -58,7 +58,7 @@ class Trace:
         """Return the share of the CPU time that the workers got in each round; None if it is not known."""
         if self.cpu_share is None:
             return None
-        return [float(np.mean(own)) for own in np.split(self.cpu_share, self._ends())]
+        return [float(np.mean(shares)) for shares in np.split(self.cpu_share, self._ends())]
 
     def _ends(self) -> NDArray[np.intp]:
         return np.flatnonzero(np.diff(self.round)) + 1
@@ -112,7 +112,7 @@ def _packed_cpu_time(measured: list[Measurement]) -> dict[str, NDArray[np.generi
     if not probe_of(outcome.probe).is_always_computing:
         return packed
     samples = [sample for m in measured for sample in m.samples]
-    got_s = np.array([sample.counters["cpu_user_s"] + sample.counters["cpu_system_s"] for sample in samples])
+    got_s = np.array([sample.cpu_s for sample in samples])
     asked_s = np.array([sample.elapsed_s * threads for sample in samples])
     return packed | {"cpu_share": np.minimum(np.rint(100 * got_s / asked_s), 255).astype(np.uint8)}
 
@@ -121,7 +121,7 @@ def load(name: str) -> list[Trace]:
     """Return the experiments of a trace, in the order of their names."""
     with np.load(io.BytesIO(lzma.decompress((FOLDER / f"{name}.npz.xz").read_bytes()))) as arrays:
         names = sorted({key.rpartition("|")[0] for key in arrays})
-        return [_loaded(each, arrays) for each in names]
+        return [_loaded(path_name, arrays) for path_name in names]
 
 
 def _loaded(experiment: str, arrays: Mapping[str, NDArray[Any]]) -> Trace:
@@ -143,12 +143,12 @@ def with_capability(traces: Sequence[Trace]) -> list[Trace]:
     A round has one or two of the long samples of a trace under a quota. They are whole periods only if the quota
     stopped some of them, and otherwise too few.
     """
-    return [each for each in traces if not are_whole_periods(each.rounds()) or np.any(each.flags & THROTTLED)]
+    return [trace for trace in traces if not are_full_periods(trace.rounds()) or np.any(trace.flags & THROTTLED)]
 
 
-def are_whole_periods(rounds: Sequence[Floats]) -> bool:
-    """Say whether the samples last whole periods of a quota instead of 1 ms: a round then has one or two."""
-    return float(np.median([len(each) for each in rounds])) < MIN_SHORT_SAMPLES
+def are_full_periods(rounds: Sequence[Floats]) -> bool:
+    """Return whether the samples last whole periods of a quota instead of 1 ms: a round then has one or two."""
+    return float(np.median([len(values) for values in rounds])) < MIN_SHORT_SAMPLES
 
 
 def names() -> list[str]:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from itertools import combinations
 
 import numpy as np
-from _traces import Floats, Trace, are_whole_periods, load, names, with_capability
+from _traces import Floats, Trace, are_full_periods, load, names, with_capability
 from scipy.stats import norm
 
 from nameplate.statistics.capability import REACHED_BY, capability
@@ -75,37 +75,37 @@ def mixture(rounds: Rounds) -> float:
     return middle
 
 
-def own(rounds: Rounds) -> float:
+def capability_of(rounds: Rounds) -> float:
     """Return the logarithm of nameplate's capability."""
-    found = capability([np.exp(each).tolist() for each in rounds], False, are_whole_periods(rounds))
-    return float(np.log(found.value)) if found else float("nan")
+    estimate = capability([np.exp(values).tolist() for values in rounds], False, are_full_periods(rounds))
+    return float(np.log(estimate.value)) if estimate else float("nan")
 
 
 ESTIMATORS: dict[str, Estimator] = {
-    "median of the round medians": lambda rounds: float(np.median([np.median(each) for each in rounds])),
+    "median of the round medians": lambda rounds: float(np.median([np.median(samples) for samples in rounds])),
     "10 % quantile": _pooled(0.10),
     "5 % quantile": _pooled(0.05),
     "2 % quantile": _pooled(0.02),
     "best": _pooled(0.0),
     "mean of the best 5 %": _best_mean(0.05),
-    "second best of the round bests": lambda rounds: float(np.sort([each.min() for each in rounds])[1]),
+    "second best of the round bests": lambda rounds: float(np.sort([samples.min() for samples in rounds])[1]),
     "median of the round 10 % quantiles": lambda rounds: float(np.median([np.quantile(e, 0.1) for e in rounds])),
     "half-sample mode": half_sample_mode,
     "mixture": mixture,
-    "capability": own,
+    "capability": capability_of,
 }
 
 
 def _undisturbed(trace: Trace) -> Trace:
     """Return the samples of a trace without evidence of a disturbance: flags, or a burst more than 3 % too long."""
-    usual = np.quantile(trace.burst, 0.1)
-    clean = (trace.flags == 0) & (trace.burst < usual + 0.03)
+    typical = np.quantile(trace.burst, 0.1)
+    clean = (trace.flags == 0) & (trace.burst < typical + 0.03)
     return Trace(trace.experiment, trace.slowness[clean], trace.round[clean], trace.burst[clean], trace.flags[clean])
 
 
 def _runs(trace: Trace) -> list[Rounds]:
     """Return runs of six neighbouring rounds each."""
-    rounds = [each for each in trace.rounds() if len(each)]
+    rounds = [values for values in trace.rounds() if len(values)]
     return [rounds[at : at + ROUNDS] for at in range(0, len(rounds) - ROUNDS + 1, ROUNDS)]
 
 
@@ -116,11 +116,14 @@ def agreement(traces: Sequence[Trace], estimate: Estimator) -> dict[str, tuple[f
         values = [estimate(run) for run in _runs(trace)]
         differences = [abs(a - b) for a, b in combinations(values, 2)]
         by_area.setdefault(trace.experiment.split("_")[0], []).extend(differences)
-    by_area["all"] = [each for own_area in by_area.values() for each in own_area]
+    by_area["all"] = [recorded for traces_of_area in by_area.values() for recorded in traces_of_area]
     return {
-        area: (float(np.median(found)), *(float(np.mean(np.asarray(found) <= np.log1p(near))) for near in NEAR))
-        for area, found in by_area.items()
-        if found
+        area: (
+            float(np.median(differences_of_area)),
+            *(float(np.mean(np.asarray(differences_of_area) <= np.log1p(near))) for near in NEAR),
+        )
+        for area, differences_of_area in by_area.items()
+        if differences_of_area
     }
 
 
@@ -131,36 +134,36 @@ def compare_on_traces() -> None:
         n_runs = max(len(_runs(trace)) for trace in traces)
         n_rounds = len(_runs(traces[0])[0])
         print(f"\n{name}: {n_runs} runs of {n_rounds} rounds")
-        rows = [(words, traces, estimate) for words, estimate in ESTIMATORS.items()]
+        rows = [(label, traces, estimate) for label, estimate in ESTIMATORS.items()]
         clean = [_undisturbed(trace) for trace in traces]
-        rows += [(f"undisturbed: {words}", clean, ESTIMATORS[words]) for words in ("median of the round medians",
+        rows += [(f"undisturbed: {label}", clean, ESTIMATORS[label]) for label in ("median of the round medians",
                                                                                    "5 % quantile")]  # fmt: skip
-        for words, which, estimate in rows:
-            found = agreement(which, estimate)
-            if not found:  # under a quota every sample was stopped
-                print(f"  {words:46} none")
+        for label, which, estimate in rows:
+            agreed = agreement(which, estimate)
+            if not agreed:  # under a quota every sample was stopped
+                print(f"  {label:46} none")
                 continue
-            middle, *shares = found.pop("all")
-            areas = "  ".join(f"{area} {near:.0%}/{far:.0%}" for area, (_, near, far) in found.items())
-            print(f"  {words:46} {middle:6.1%}  {shares[0]:4.0%} {shares[1]:4.0%}   {areas}", flush=True)
+            middle, *shares = agreed.pop("all")
+            areas = "  ".join(f"{area} {near:.0%}/{far:.0%}" for area, (_, near, far) in agreed.items())
+            print(f"  {label:46} {middle:6.1%}  {shares[0]:4.0%} {shares[1]:4.0%}   {areas}", flush=True)
 
 
 def _merged(rounds: Rounds, length: int) -> Rounds:
     """Return rounds in which ``length`` samples of equal work are one."""
     return [
-        np.log(np.exp(each[: len(each) // length * length]).reshape(-1, length).mean(1))
-        for each in rounds
-        if len(each) >= length
+        np.log(np.exp(values[: len(values) // length * length]).reshape(-1, length).mean(1))
+        for values in rounds
+        if len(values) >= length
     ]
 
 
 def _spread(trace: Trace, n_rounds: int, n_samples: int) -> list[Rounds]:
     """Return runs of a minute with ``n_rounds`` rounds at equal distances, and the first samples of each."""
-    rounds = [each for each in trace.rounds() if len(each)]
+    rounds = [values for values in trace.rounds() if len(values)]
     in_a_minute = ROUNDS_IN_A_MINUTE
     starts = range(0, len(rounds) - in_a_minute + 1, in_a_minute)
     places = np.linspace(0, in_a_minute - 1, n_rounds).round().astype(int)
-    return [[rounds[start + place][:n_samples] for place in places] for start in starts]
+    return [[rounds[start + index][:n_samples] for index in places] for start in starts]
 
 
 # In words, the rounds of a run of a minute, the samples of 1 ms in each, and how many of them are one.
@@ -178,21 +181,21 @@ def compare_sampling() -> None:
     """Print how well the capability agrees with longer samples, and with samples spread over more rounds."""
     for name in names():
         traces = load(name)
-        if any(are_whole_periods(trace.rounds()) for trace in traces):
+        if any(are_full_periods(trace.rounds()) for trace in traces):
             continue
         print(f"\n{name}: two runs of a minute agree within 3 % / 10 %")
-        for words, n_rounds, n_samples, length in SAMPLINGS:
+        for label, n_rounds, n_samples, length in SAMPLINGS:
             near: list[float] = []
             for trace in traces:
-                found = [own(_merged(run, length)) for run in _spread(trace, n_rounds, n_samples)]
-                near += [abs(a - b) for a, b in combinations(found, 2)]
+                estimates = [capability_of(_merged(run, length)) for run in _spread(trace, n_rounds, n_samples)]
+                near += [abs(a - b) for a, b in combinations(estimates, 2)]
             shares = [float(np.mean(np.asarray(near) <= np.log1p(limit))) for limit in NEAR]
-            print(f"  {words:38} {np.nanmedian(near):6.1%}  {shares[0]:4.0%} {shares[1]:4.0%}", flush=True)
+            print(f"  {label:38} {np.nanmedian(near):6.1%}  {shares[0]:4.0%} {shares[1]:4.0%}", flush=True)
 
 
 # The ratio of two variants, from the logarithms of the times of each round.
 PAIRED: dict[str, Callable[[Rounds, Rounds], float]] = {
-    "capabilities of all rounds": lambda base, new: own(new) - own(base),
+    "capabilities of all rounds": lambda base, new: capability_of(new) - capability_of(base),
     "round medians, mean": lambda base, new: float(np.mean(_differences(base, new, np.median))),
     "round 10 % quantiles, mean": lambda base, new: float(np.mean(_differences(base, new, _fast_tenth))),
     "round 10 % quantiles, median": lambda base, new: float(np.median(_differences(base, new, _fast_tenth))),
@@ -210,21 +213,24 @@ def _fast_tenth(samples: Floats) -> float:
 def compare_halves() -> None:
     """Print the median error of the ratio of two variants without a difference: the halves of the same rounds."""
     for name in names():
-        found: dict[tuple[str, str], list[float]] = {}
+        ratios: dict[tuple[str, str], list[float]] = {}
         for trace in load(name):
-            rounds = [each for each in trace.rounds() if len(each) >= MIN_HALVED]
+            rounds = [values for values in trace.rounds() if len(values) >= MIN_HALVED]
             for at in range(0, len(rounds) - PAIRED_ROUNDS + 1, PAIRED_ROUNDS):
                 run = rounds[at : at + PAIRED_ROUNDS]
-                base, new = [each[: len(each) // 2] for each in run], [each[len(each) // 2 :] for each in run]
-                for words, estimate in PAIRED.items():
-                    key = (words, trace.experiment.split("_")[0])
-                    found.setdefault(key, []).append(abs(estimate(base, new)))
-        if not found:  # under a quota samples are long, and a round has few
+                base, new = (
+                    [values[: len(values) // 2] for values in run],
+                    [values[len(values) // 2 :] for values in run],
+                )
+                for label, estimate in PAIRED.items():
+                    key = (label, trace.experiment.split("_")[0])
+                    ratios.setdefault(key, []).append(abs(estimate(base, new)))
+        if not ratios:  # under a quota samples are long, and a round has few
             print(f"\n{name}: no round has the {MIN_HALVED} samples that its halves need")
             continue
         print(f"\n{name}: median error of the ratio after {PAIRED_ROUNDS} rounds")
-        for (words, area), errors in sorted(found.items()):
-            print(f"  {words:30} {area:8} {np.median(errors):7.2%}", flush=True)
+        for (label, area), errors in sorted(ratios.items()):
+            print(f"  {label:30} {area:8} {np.median(errors):7.2%}", flush=True)
 
 
 def count_limits() -> None:
@@ -232,12 +238,16 @@ def count_limits() -> None:
     print("\nexperiments with disk and network in which a limit seems to set in")
     for name in names():
         traces = [trace for trace in load(name) if trace.experiment.startswith(("disk_", "net_"))]
-        whole = [np.asarray([np.exp(each).mean() for each in trace.rounds() if len(each)]) for trace in traces]
+        means_of_traces = [
+            np.asarray([np.exp(values).mean() for values in trace.rounds() if len(values)]) for trace in traces
+        ]
         shares = []
         for n_rounds in RUN_LENGTHS:
-            runs = [means[at : at + n_rounds] for means in whole for at in range(0, len(means) - n_rounds + 1, 2)]
-            found = sum(rounds_before_limit(run.tolist(), higher_is_better=False) > 0 for run in runs)
-            shares.append(f"{n_rounds} rounds: {found / len(runs):.2%} of {len(runs)}")
+            runs = [
+                means[at : at + n_rounds] for means in means_of_traces for at in range(0, len(means) - n_rounds + 1, 2)
+            ]
+            n_limited = sum(rounds_before_limit(run.tolist(), higher_is_better=False) > 0 for run in runs)
+            shares.append(f"{n_rounds} rounds: {n_limited / len(runs):.2%} of {len(runs)}")
         print(f"  {name:16} {'  '.join(shares)}", flush=True)
 
 
@@ -265,13 +275,13 @@ def check_coverage(repeats: int = 1000) -> None:
                 for _ in range(repeats):
                     values = source.normal(1, noise, (n_rounds, n_samples))
                     values += bursts(source, values.shape, share, length) * source.exponential(size, values.shape)
-                    found = capability(values.tolist(), higher_is_better=False)
-                    assert found is not None
-                    assert found.ci is not None
+                    estimate = capability(values.tolist(), higher_is_better=False)
+                    assert estimate is not None
+                    assert estimate.ci is not None
                     truth = 1 + noise * float(norm.ppf(REACHED_BY))
-                    held += found.ci[0] <= truth <= found.ci[1]
-                    bias += (found.value - truth) / noise / repeats
-                    width += (found.ci[1] - found.ci[0]) / noise / repeats
+                    held += estimate.ci[0] <= truth <= estimate.ci[1]
+                    bias += (estimate.value - truth) / noise / repeats
+                    width += (estimate.ci[1] - estimate.ci[0]) / noise / repeats
                 line.append(f"{share:3.0%}: {held / repeats:.3f} {bias:+.2f} {width:.2f}")
             print(f"  {n_rounds} x {n_samples}, bursts of {length:2}, +{size:4.0%}   " + "   ".join(line), flush=True)
 

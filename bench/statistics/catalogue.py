@@ -34,13 +34,13 @@ def is_tight(values: Sequence[float]) -> bool:
     return tenths[0] > (1 - TIGHT) * tenths[4] and tenths[8] < (1 + TIGHT) * tenths[4]
 
 
-def is_below(value: float, family: Family, what: CatalogueValue, has_conversion: bool) -> bool:
+def is_below(value: float, family: Family, quantity: CatalogueValue, has_conversion: bool) -> bool:
     """Return whether a value is on the worse side of the range that the family predicts.
 
     With the conversion, nameplate is taken to be no faster than the catalogue's program, which is the worst case.
     """
-    low, _, high = predict(family, what, has_conversion)
-    return value < low if what.better_is_higher else value > high
+    low, _, high = predict(family, quantity, has_conversion)
+    return value < low if quantity.better_is_higher else value > high
 
 
 class Tally:
@@ -49,88 +49,90 @@ class Tally:
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
         self.below: set[int] = set()
-        self.found: set[int] = set()
+        self.machines: set[int] = set()
         self.tight: set[int] = set()
         self.seen: set[int] = set()
 
-    def add(self, index: int, what: CatalogueValue, own: float, family: Family, has_conversion: bool) -> None:
-        """Count a machine of which ``own`` is known and ``family`` has the others."""
-        slower = own * (1 - LOSS) if what.better_is_higher else own / (1 - LOSS)
+    def add(
+        self, index: int, quantity: CatalogueValue, value_of_machine: float, family: Family, has_conversion: bool
+    ) -> None:
+        """Count a machine of which ``value_of_machine`` is known and ``family`` has the others."""
+        slower = value_of_machine * (1 - LOSS) if quantity.better_is_higher else value_of_machine / (1 - LOSS)
         self.seen.add(index)
-        if is_below(own, family, what, has_conversion):
+        if is_below(value_of_machine, family, quantity, has_conversion):
             self.below.add(index)
-        if is_below(slower, family, what, has_conversion):
-            self.found.add(index)
-        others = [value for each in family.machines if (value := what.value(each))]
-        if family.center is None and not family.error and is_tight([own, *others]):
+        if is_below(slower, family, quantity, has_conversion):
+            self.machines.add(index)
+        values = [value for machine in family.machines if (value := quantity.value(machine))]
+        if family.center is None and not family.error and is_tight([value_of_machine, *values]):
             self.tight.add(index)
 
     def line(self) -> str:
         """Return the shares in words."""
         n, tight = len(self.seen), len(self.tight)
-        share = f"{len(self.found & self.tight) / tight:.1%} of {tight}" if tight else "–"
-        return (f"{n} machines, BELOW {len(self.below) / n:.2%}; 20 % slower found {len(self.found) / n:.1%}, "
+        share = f"{len(self.machines & self.tight) / tight:.1%} of {tight}" if tight else "–"
+        return (f"{n} machines, BELOW {len(self.below) / n:.2%}; 20 % slower found {len(self.machines) / n:.1%}, "
                 f"in tight families {share}")  # fmt: skip
 
 
 def left_out(catalogue: Catalogue, has_conversion: bool) -> None:
     """Print how often the range of a machine's family, without the machine, is wrong."""
-    tallies = {what: Tally() for what in VALUES}
+    tallies = {quantity: Tally() for quantity in VALUES}
     levels: Counter[str] = Counter()
     for index, machine in enumerate(catalogue.machines):
-        rest = Catalogue("", [], [each for each in catalogue.machines if each is not machine])
-        for what, tally in tallies.items():
-            own = what.value(machine)
-            family = family_of(rest, machine, what, is_type_known=False) if own else None
-            if own and family:
-                tally.add(index, what, own, family, has_conversion)
-                levels["generation" if "any vendor" in family.words else "CPU and vendor"] += 1
+        rest = Catalogue("", [], [other for other in catalogue.machines if other is not machine])
+        for quantity, tally in tallies.items():
+            value = quantity.value(machine)
+            family = family_of(rest, machine, quantity, is_type_known=False) if value else None
+            if value and family:
+                tally.add(index, quantity, value, family, has_conversion)
+                levels["generation" if "any vendor" in family.description else "CPU and vendor"] += 1
     print_tallies(tallies)
     print(f"  ranges: {dict(levels)}")
 
 
 def print_tallies(tallies: dict[CatalogueValue, Tally]) -> None:
     """Print a line for each value, and one for machines of which any value is BELOW."""
-    for what, tally in tallies.items():
-        print(f"  {what.metric} {' '.join(value for _, value in what.params)}: {tally.line()}")
-    whole = Tally()
+    for quantity, tally in tallies.items():
+        print(f"  {quantity.metric} {' '.join(value for _, value in quantity.params)}: {tally.line()}")
+    total = Tally()
     for tally in tallies.values():
-        whole.seen |= tally.seen
-        whole.below |= tally.below
-        whole.found |= tally.found
-        whole.tight |= tally.tight
-    print(f"  any: {whole.line()}", flush=True)
+        total.seen |= tally.seen
+        total.below |= tally.below
+        total.machines |= tally.machines
+        total.tight |= tally.tight
+    print(f"  any: {total.line()}", flush=True)
 
 
 def types(catalogue: Catalogue, has_conversion: bool) -> None:
     """Print how often the range around one machine of a family is wrong for another one, as for a known type."""
-    tallies = {what: Tally() for what in VALUES}
-    for what, tally in tallies.items():
+    tallies = {quantity: Tally() for quantity in VALUES}
+    for quantity, tally in tallies.items():
         families: dict[tuple[object, ...], list[tuple[int, CatalogueMachine]]] = defaultdict(list)
         for index, machine in enumerate(catalogue.machines):
-            if what.value(machine):
+            if quantity.value(machine):
                 families[machine.vendor, machine.cpu, machine.vcpus, machine.sockets].append((index, machine))
         for family in families.values():
             for (index, machine), (_, other) in zip(family, family[1:] + family[:1], strict=True):
-                own, center = what.value(machine), what.value(other)
-                if machine is not other and own and center:
-                    rest = tuple(each for _, each in family if each is not machine)
-                    tally.add(index, what, own, Family("", rest, center), has_conversion)
+                value, center = quantity.value(machine), quantity.value(other)
+                if machine is not other and value and center:
+                    rest = tuple(relative for _, relative in family if relative is not machine)
+                    tally.add(index, quantity, value, Family("", rest, center), has_conversion)
     print_tallies(tallies)
 
 
 def spreads(catalogue: Catalogue) -> None:
     """Print the standard deviations of the families, from which the constants of the ranges come."""
-    for what in VALUES:
+    for quantity in VALUES:
         families: dict[tuple[object, ...], list[float]] = defaultdict(list)
         for machine in catalogue.machines:
-            if value := what.value(machine):
-                key = machine.vcpus if what.better_is_higher else (machine.vcpus > 4) + (machine.vcpus > 16)
+            if value := quantity.value(machine):
+                key = machine.vcpus if quantity.better_is_higher else (machine.vcpus > 4) + (machine.vcpus > 16)
                 families[machine.vendor, machine.cpu, key, machine.sockets].append(math.log(value))
-        deviations = [statistics.stdev(own) for own in families.values() if len(own) > MIN_FAMILY]
+        deviations = [statistics.stdev(values) for values in families.values() if len(values) > MIN_FAMILY]
         quarters = statistics.quantiles(deviations, n=4)
-        print(f"  {what.metric} {' '.join(value for _, value in what.params)}: {len(deviations)} families, standard "
-              f"deviation {quarters[1]:.3f} (quartiles {quarters[0]:.3f} and {quarters[2]:.3f})")  # fmt: skip
+        print(f"  {quantity.metric} {' '.join(value for _, value in quantity.params)}: {len(deviations)} families, "
+              f"standard deviation {quarters[1]:.3f} (quartiles {quarters[0]:.3f} and {quarters[2]:.3f})")  # fmt: skip
 
 
 def main() -> None:
@@ -142,10 +144,10 @@ def main() -> None:
     print(f"spread of families of more than {MIN_FAMILY} machines")
     spreads(catalogue)
     for has_conversion in (False, True):
-        words = "with the error of the conversion" if has_conversion else "without conversion"
-        print(f"each machine left out, {words}, {FALSE_POSITIVE_RATE:.2%} for each value")
+        label = "with the error of the conversion" if has_conversion else "without conversion"
+        print(f"each machine left out, {label}, {FALSE_POSITIVE_RATE:.2%} for each value")
         left_out(catalogue, has_conversion)
-        print(f"each machine by another one of its family, {words}")
+        print(f"each machine by another one of its family, {label}")
         types(catalogue, has_conversion)
 
 

@@ -52,39 +52,39 @@ def windows(results: Sequence[Result], window: int, near: bool) -> Iterator[tupl
     for _ in range(PAIRS):
         result = results[int(rng.integers(len(results)))]
         last = len(result.round_values) - window
-        begin = int(rng.integers(last - window + 1))
-        other = begin + window if near else int(rng.integers(begin + window, last + 1))
-        yield result, begin, other
+        start = int(rng.integers(last - window + 1))
+        other = start + window if near else int(rng.integers(start + window, last + 1))
+        yield result, start, other
 
 
-def judged(result: Result, begin: int, other: int, window: int, factor: float = 1.0) -> str:
+def judged(result: Result, start: int, other: int, window: int, factor: float = 1.0) -> str:
     """Return the verdict on two windows, after multiplying the values of the second by a factor."""
-    base = result.round_values[begin : begin + window]
+    base = result.round_values[start : start + window]
     new = [value * factor for value in result.round_values[other : other + window]]
     return judge([Rounds(base, new, result.better)])[0].verdict
 
 
-def share(found: Counter[str], *verdicts: str) -> str:
+def share(counts: Counter[str], *verdicts: str) -> str:
     """Return the share of these verdicts among all verdicts, as text."""
-    return f"{sum(found[v] for v in verdicts) / found.total():.2%}"
+    return f"{sum(counts[v] for v in verdicts) / counts.total():.2%}"
 
 
 def print_false_positives(results: Sequence[Result]) -> None:
     """Print how often a result was called faster or slower than itself, and which results were."""
     for window in WINDOWS:
         for near in (True, False):
-            found: Counter[str] = Counter()
+            counts: Counter[str] = Counter()
             wrong: Counter[str] = Counter()
-            for result, begin, other in windows(results, window, near):
-                verdict = judged(result, begin, other, window)
-                found[verdict] += 1
+            for result, start, other in windows(results, window, near):
+                verdict = judged(result, start, other, window)
+                counts[verdict] += 1
                 wrong[result.id] += verdict in {"FASTER", "SLOWER"}
-            falses = found["FASTER"] + found["SLOWER"]
+            falses = counts["FASTER"] + counts["SLOWER"]
             bound = upper_bound(falses, PAIRS)
             print(
-                f"{window} rounds against {'the next' if near else 'any later'} {window}: {falses} of {found.total()} "
-                f"pairs FASTER or SLOWER ({share(found, 'FASTER', 'SLOWER')}, at most {bound:.2%}), "
-                f"SAME {share(found, 'SAME')}, UNSURE {share(found, 'UNSURE')}"
+                f"{window} rounds against {'the next' if near else 'any later'} {window}: {falses} of {counts.total()} "
+                f"pairs FASTER or SLOWER ({share(counts, 'FASTER', 'SLOWER')}, at most {bound:.2%}), "
+                f"SAME {share(counts, 'SAME')}, UNSURE {share(counts, 'UNSURE')}"
             )
             for name, count in wrong.most_common(4):
                 if count:
@@ -97,17 +97,17 @@ def spread(values: Sequence[float]) -> float:
     return MAD_TO_SD * float(np.median(np.abs(logarithms - np.median(logarithms))))
 
 
-def print_found_losses(results: Sequence[Result]) -> None:
+def print_detected_losses(results: Sequence[Result]) -> None:
     """Print how often the loss was found, among the pairs whose two windows are both quiet enough."""
     window = max(WINDOWS)
-    found: Counter[str] = Counter()
-    for result, begin, other in windows(results, window, near=True):
+    counts: Counter[str] = Counter()
+    for result, start, other in windows(results, window, near=True):
         values = result.round_values
-        if max(spread(values[begin : begin + window]), spread(values[other : other + window])) <= QUIET:
+        if max(spread(values[start : start + window]), spread(values[other : other + window])) <= QUIET:
             factor = 1 - LOSS if result.better == "higher" else 1 / (1 - LOSS)
-            found[judged(result, begin, other, window, factor)] += 1
-    print(f"a loss of {LOSS:.0%}, noise of at most {QUIET:.0%}, {window} rounds: found in {share(found, 'SLOWER')} of "
-          f"{found.total()} pairs, UNSURE {share(found, 'UNSURE')}")  # fmt: skip
+            counts[judged(result, start, other, window, factor)] += 1
+    print(f"a loss of {LOSS:.0%}, noise of at most {QUIET:.0%}, {window} rounds: found in {share(counts, 'SLOWER')} of "
+          f"{counts.total()} pairs, UNSURE {share(counts, 'UNSURE')}")  # fmt: skip
 
 
 def main() -> None:
@@ -121,7 +121,7 @@ def main() -> None:
         results = [result for path in paths for result in long_results(path)]
     print(f"{len(results)} results with {sum(len(result.round_values) for result in results)} rounds in all")
     print_false_positives(results)
-    print_found_losses(results)
+    print_detected_losses(results)
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ LATER = 2000
 def simulate(draw: Draw, machines: int, slow: float, fleets: int, seed: int) -> tuple[float, list[float]]:
     """Return the shares of healthy machines that one range judges BELOW, and of slow ones that it finds, by loss."""
     rng = np.random.default_rng(seed)
-    below, found = [], []
+    below, detected = [], []
     for _ in range(fleets):
         fleet = draw(rng, machines)
         n_slow = round(slow * machines)
@@ -44,8 +44,8 @@ def simulate(draw: Draw, machines: int, slow: float, fleets: int, seed: int) -> 
         assert interval is not None
         later = np.exp(draw(rng, LATER))
         below.append(float(np.mean(later < interval.low)))
-        found.append([float(np.mean(later * (1 - loss) < interval.low)) for loss in LOSSES])
-    return float(np.mean(below)), [float(value) for value in np.mean(found, axis=0)]
+        detected.append([float(np.mean(later * (1 - loss) < interval.low)) for loss in LOSSES])
+    return float(np.mean(below)), [float(value) for value in np.mean(detected, axis=0)]
 
 
 def main() -> int:
@@ -56,8 +56,8 @@ def main() -> int:
         for machines in (20, 50, 200, 1000, 5000):
             for slow in (0.0, 0.1):
                 fleets = max(100, min(1000, 100_000 // machines))
-                below, found = simulate(draw, machines, slow, fleets, machines)
-                shares = " | ".join(f"{share * 100:.0f} %" for share in found)
+                below, detected = simulate(draw, machines, slow, fleets, machines)
+                shares = " | ".join(f"{share * 100:.0f} %" for share in detected)
                 print(f"| {name} | {machines} | {slow * 100:.0f} % | {below * METRICS * 100:.2f} % | {shares} |")
     return 0
 

@@ -46,7 +46,7 @@ class Truth:
 def swept_sizes() -> Any:
     """Return the message sizes of the probe's own sweep."""
     size = Parameter(name="size", type="size", summary="", default=None, automatic="", maximum=2**30)
-    return np.array(sorted({int(each) for each in parse_values(size, PROBE.sweep[0].params["size"])}))
+    return np.array(sorted({int(value) for value in parse_values(size, PROBE.sweep[0].params["size"])}))
 
 
 TRUTHS = {
@@ -119,11 +119,11 @@ class Tally:
         self.right_number.append(len(lines.lines) == len(truth.lines))
         for line, (startup, per_byte) in zip(lines.lines, bounds.lines, strict=True):
             inside = truth.line_of(sizes[(sizes >= line.first_bytes) & (sizes <= line.last_bytes)])
-            own = int(np.bincount(inside).argmax())
-            if np.mean(inside == own) >= MIN_POINTS:
-                self.held["t_s"].append(startup[0] <= max(0.0, truth.lines[own][0]) <= startup[1])
-                self.held["t_w"].append(per_byte[0] <= truth.lines[own][1] <= per_byte[1])
-                self.widths.append((per_byte[1] - per_byte[0]) / 2 / truth.lines[own][1])
+            modal = int(np.bincount(inside).argmax())
+            if np.mean(inside == modal) >= MIN_POINTS:
+                self.held["t_s"].append(startup[0] <= max(0.0, truth.lines[modal][0]) <= startup[1])
+                self.held["t_w"].append(per_byte[0] <= truth.lines[modal][1] <= per_byte[1])
+                self.widths.append((per_byte[1] - per_byte[0]) / 2 / truth.lines[modal][1])
         if self.right_number[-1]:
             pairs = zip(truth.ends, bounds.breaks, strict=True)
             self.held["break"] += [low <= end <= high for end, (low, high) in pairs]

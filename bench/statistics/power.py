@@ -17,14 +17,14 @@ from dataclasses import dataclass
 from statistics import mean, median
 
 import numpy as np
-from _traces import Floats, Trace, are_whole_periods, load, names, with_capability
+from _traces import Floats, Trace, are_full_periods, load, names, with_capability
 from scipy.stats import binomtest
 
 from nameplate.comparison.doubts import is_hidden
 from nameplate.comparison.run_to_run import RUN_TO_RUN, Resource
 from nameplate.statistics.capability import capability
-from nameplate.statistics.capability_change import CapabilityPair, Estimate, usable
 from nameplate.statistics.difference import judge_differences
+from nameplate.statistics.estimate_change import Estimate, EstimatePair, usable
 from nameplate.statistics.two_samples import Rounds, judge
 from nameplate.statistics.verdict import Verdict
 
@@ -51,18 +51,20 @@ class Side:
 
 def side(rounds: Sequence[Floats], cpu_share: float) -> Side:
     """Return what a run measured, from the logarithms of the times of its samples in each round."""
-    times = [np.exp(own[:SAMPLES]).tolist() for own in rounds]
-    found = capability(times, higher_is_better=False, are_whole_periods=are_whole_periods(rounds))
-    estimate = usable(found.value, found.ci, len(times)) if found else None
-    return Side(estimate, [float(np.median(own)) for own in times], cpu_share)
+    times = [np.exp(log_times[:SAMPLES]).tolist() for log_times in rounds]
+    capability_of_side = capability(times, higher_is_better=False, are_full_periods=are_full_periods(rounds))
+    estimate = usable(capability_of_side.value, capability_of_side.ci, len(times)) if capability_of_side else None
+    return Side(estimate, [float(np.median(log_times)) for log_times in times], cpu_share)
 
 
 def slower(side: Side, size: float) -> Side:
     """Return the same measurement with every time longer by ``size``, a share."""
     factor = 1 + size
-    found = side.estimate
+    estimate = side.estimate
     scaled = (
-        Estimate(found.value * factor, (found.ci[0] * factor, found.ci[1] * factor), found.rounds) if found else None
+        Estimate(estimate.value * factor, (estimate.ci[0] * factor, estimate.ci[1] * factor), estimate.rounds)
+        if estimate
+        else None
     )
     return Side(scaled, [value * factor for value in side.rounds], side.cpu_share)
 
@@ -70,7 +72,9 @@ def slower(side: Side, size: float) -> Side:
 def resource(experiment: str) -> Resource:
     """Return what limits an experiment of a trace; none has arrays that fit the L1 cache."""
     area = experiment.partition("_")[0]
-    by_area: dict[str, Resource] = {"cpu": "core", "disk": "disk", "net": "network"}
+    if area == "cpu":
+        return "core" if "threads=1" in experiment else "cores"
+    by_area: dict[str, Resource] = {"disk": "disk", "net": "network"}
     return by_area.get(area, "memory")
 
 
@@ -82,28 +86,28 @@ def _spread(n_rounds: int) -> Iterator[slice]:
         yield slice(at, at + length, step)
 
 
-def _own_shares(trace: Trace) -> list[float | None]:
+def _shares_of_runs(trace: Trace) -> list[float | None]:
     """Return the share of the CPU time that the workers of each run got; None if it is not known."""
     shares, runs = trace.cpu_shares(), _spread(len(trace.rounds()))
-    return [None if shares is None else mean(shares[own]) for own in runs]
+    return [None if shares is None else mean(shares[run]) for run in runs]
 
 
 def runs_of(traces: Sequence[Trace]) -> list[list[Side]]:
     """Return the runs of each experiment of a trace."""
-    own = [_own_shares(trace) for trace in traces]
+    shares_of_traces = [_shares_of_runs(trace) for trace in traces]
     widest = max(trace.threads for trace in traces)
-    on_all_cpus = [shares for trace, shares in zip(traces, own, strict=True)
+    on_all_cpus = [shares for trace, shares in zip(traces, shares_of_traces, strict=True)
                    if trace.experiment.startswith("cpu") and trace.threads == widest]  # fmt: skip
     of_run = [median([share for share in at if share is not None] or [1.0]) for at in zip(*on_all_cpus, strict=False)]
-    found = []
-    for trace, shares in zip(traces, own, strict=True):
+    runs = []
+    for trace, shares in zip(traces, shares_of_traces, strict=True):
         rounds = trace.rounds()
         is_of_core = resource(trace.experiment) == "core"
-        found.append([
-            side(rounds[which], share if is_of_core and share is not None else of_run[min(place, len(of_run) - 1)])
-            for place, (which, share) in enumerate(zip(_spread(len(rounds)), shares, strict=True))
+        runs.append([
+            side(rounds[which], share if is_of_core and share is not None else of_run[min(position, len(of_run) - 1)])
+            for position, (which, share) in enumerate(zip(_spread(len(rounds)), shares, strict=True))
         ])  # fmt: skip
-    return found
+    return runs
 
 
 def unless_hidden(verdict: Verdict, base: Side, new: Side) -> Verdict:
@@ -115,16 +119,16 @@ def verdicts(experiments: Sequence[str], base: Sequence[Side], new: Sequence[Sid
     """Return the verdicts on the capability and on what was typical; "" for a metric without a capability."""
     families = [name.partition("_")[0] for name in experiments]
     differences = [
-        CapabilityPair(b.estimate, n.estimate, "lower", family, RUN_TO_RUN[resource(name)]).difference()
+        EstimatePair(b.estimate, n.estimate, "lower", family, RUN_TO_RUN[resource(name)]).difference()
         if b.estimate and n.estimate
         else None
         for name, family, b, n in zip(experiments, families, base, new, strict=True)
     ]
-    judged = iter(judge_differences([each for each in differences if each]))
-    capable = [unless_hidden(next(judged).verdict, b, n) if each else ""
-               for each, b, n in zip(differences, base, new, strict=True)]  # fmt: skip
+    judged = iter(judge_differences([difference for difference in differences if difference]))
+    capable = [unless_hidden(next(judged).verdict, b, n) if difference else ""
+               for difference, b, n in zip(differences, base, new, strict=True)]  # fmt: skip
     rounds = [Rounds(b.rounds, n.rounds, "lower", f) for b, n, f in zip(base, new, families, strict=True)]
-    return capable, [each.verdict for each in judge(rounds)]
+    return capable, [difference.verdict for difference in judge(rounds)]
 
 
 def rate(count: int, total: int) -> str:
@@ -145,38 +149,41 @@ class Recorded:
     def pair(self, source: np.random.Generator) -> tuple[list[Side], list[Side]]:
         """Return two runs at any two times, which are at the same times for all experiments."""
         first, second = (source.random() for _ in range(2))
-        at = [(int(first * len(own)), int(second * len(own))) for own in self.runs]
-        return [own[i] for own, (i, _) in zip(self.runs, at, strict=True)], [
-            own[j if j != i else (j + 1) % len(own)] for own, (i, j) in zip(self.runs, at, strict=True)
+        at = [(int(first * len(run)), int(second * len(run))) for run in self.runs]
+        return [run[i] for run, (i, _) in zip(self.runs, at, strict=True)], [
+            run[j if j != i else (j + 1) % len(run)] for run, (i, j) in zip(self.runs, at, strict=True)
         ]
 
 
 def print_rates(recorded: Recorded, area: str, size: float, pairs: int) -> None:
     """Print how often an area that is slower by ``size`` was found, and how often others were called changed."""
     source = np.random.default_rng(int(1000 * size) + AREAS.index(area))
-    found: Counter[tuple[str, bool, str]] = Counter()
+    counts: Counter[tuple[str, bool, str]] = Counter()
     for _ in range(pairs):
         base, new = recorded.pair(source)
         changed = [name.partition("_")[0] == area for name in recorded.experiments]
-        new = [slower(each, size) if own else each for each, own in zip(new, changed, strict=True)]
-        for question, found_verdicts in zip(
+        new = [slower(pair, size) if is_changed else pair for pair, is_changed in zip(new, changed, strict=True)]
+        for question, verdicts_of_question in zip(
             ("capability", "typical"), verdicts(recorded.experiments, base, new), strict=True
         ):
-            found.update((question, own, verdict) for own, verdict in zip(changed, found_verdicts, strict=True))
+            counts.update(
+                (question, is_changed, verdict)
+                for is_changed, verdict in zip(changed, verdicts_of_question, strict=True)
+            )
     for question in ("capability", "typical"):
-        own, others = (
+        is_changed, rest = (
             {
                 verdict: count
-                for (asked, is_own, verdict), count in found.items()
-                if asked == question and is_own is which
+                for (asked, is_of_change, verdict), count in counts.items()
+                if asked == question and is_of_change is which
             }
             for which in (True, False)
         )
-        total, wrong = sum(own.values()), others.get("SLOWER", 0) + others.get("FASTER", 0)
+        total, wrong = sum(is_changed.values()), rest.get("SLOWER", 0) + rest.get("FASTER", 0)
         print(
-            f"  {area:6} slower by {size:3.0%}, {question:10}: SLOWER {rate(own.get('SLOWER', 0), total)}, "
-            f"FASTER {rate(own.get('FASTER', 0), total)}, SAME {own.get('SAME', 0) / total:.0%}; "
-            f"other areas changed {rate(wrong, sum(others.values()))}",
+            f"  {area:6} slower by {size:3.0%}, {question:10}: SLOWER {rate(is_changed.get('SLOWER', 0), total)}, "
+            f"FASTER {rate(is_changed.get('FASTER', 0), total)}, SAME {is_changed.get('SAME', 0) / total:.0%}; "
+            f"other areas changed {rate(wrong, sum(rest.values()))}",
             flush=True,
         )
 
@@ -191,7 +198,7 @@ def main() -> None:
             f"{name}: {math.comb(max(map(len, recorded.runs)), 2)} different pairs of runs, {pairs} drawn for each line"
         )
         there = {trace.experiment.partition("_")[0] for trace in traces}
-        for area in (each for each in AREAS if each in there):
+        for area in (named_area for named_area in AREAS if named_area in there):
             for size in SIZES:
                 print_rates(recorded, area, size, pairs)
 

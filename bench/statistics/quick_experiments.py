@@ -44,7 +44,7 @@ class Group:
         """Return the group as a row of the table."""
         total_s, setup_s = self.total_s / runs, self.setup_s / runs
         width = f"{statistics.median(self.half_widths):6.1%}" if self.half_widths else "     –"
-        shares = [sum(each <= math.log1p(limit) for each in self.differences) / len(self.differences)
+        shares = [sum(difference <= math.log1p(limit) for difference in self.differences) / len(self.differences)
                   if self.differences else math.nan for limit in CLOSE]  # fmt: skip
         return (
             f"{name:44} {len(self.experiments):3} {total_s:6.2f} s {total_s / all_s:4.0%} {setup_s / total_s:5.0%}"
@@ -54,8 +54,8 @@ class Group:
 
 def name_of(probe: str, params: dict[str, object], varied: set[str]) -> str:
     """Return a name for experiments of a probe that differ only in a point of a curve."""
-    words = [f"{key}={params[key]}" for key in sorted(varied) if key in params and key not in CURVES]
-    return " ".join([probe, *words])
+    parts = [f"{key}={params[key]}" for key in sorted(varied) if key in params and key not in CURVES]
+    return " ".join([probe, *parts])
 
 
 def groups_of(paths: Sequence[Path]) -> dict[str, Group]:
@@ -82,12 +82,12 @@ def groups_of(paths: Sequence[Path]) -> dict[str, Group]:
 
 def add_metrics(groups: dict[str, Group], names: dict[str, str], reports: Sequence[Report]) -> None:
     """Add the intervals and the differences between runs of the metrics that have a capability."""
-    found: dict[tuple[str, str], list[Result]] = defaultdict(list)
+    by_metric: dict[tuple[str, str], list[Result]] = defaultdict(list)
     for report in reports:
         for result in report.results:
             if result.kind == "measured" and result.summary.capability:
-                found[result.id, result.summary.metric].append(result)
-    for (experiment, _), results in found.items():
+                by_metric[result.id, result.summary.metric].append(result)
+    for (experiment, _), results in by_metric.items():
         group = groups[names[experiment]]
         values = [float(result.summary.capability or math.nan) for result in results]
         group.differences += [abs(math.log(a / b)) for a, b in combinations(values, 2)]

@@ -4,10 +4,10 @@
         bench/statistics/_record_traces.py, but no quota
     bench/statistics/sample_lengths.py bias [PAIRS]           default: 7 pairs
 
-The first records samples of 0.1 ms beside a load. It prints how long the disturbances last and the times between them,
-and how well runs would agree if several samples were one. The second asks whether short samples are biased, as they are
-if a core is slower for some time after it did something else: it measures short and long ones in alternation. A clock
-reads in 20 ns, so that samples could be shorter still.
+The first records samples of 0.1 ms while a load runs. It prints how long the disturbances last and the times between
+them, and how well runs would agree if several samples were one. The second asks whether short samples are biased, as
+they are if a core is slower for some time after it did something else: it measures short and long ones in alternation.
+A clock reads in 20 ns, so that samples could be shorter still.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ ROUNDS = 6
 # A round of quick takes samples of an experiment for this long.
 SLICE_S = 0.025
 NEAR = (0.03, 0.10)
-# Short samples beside long ones, in fresh processes that measure for some time.
+# Short samples in alternation with long ones, in fresh processes that measure for some time.
 BIAS_OF_S, LONG_S, SECONDS = (2e-4, 5e-4, 1e-3), 1e-2, 0.5
 # Probes that need a file, or the peer of a run.
 NEEDS_MORE = ("disk_block", "net_pingpong")
@@ -99,35 +99,35 @@ def record(condition: str, budget: str) -> dict[str, list[Round]]:
         (folder / "plan.toml").write_text(plan_text(budget))
         command = [sys.executable, "-m", "nameplate", "run", "plan.toml", "--quiet", "-o", "run.jsonl"]
         subprocess.run(command, cwd=folder, check=True)
-        found: dict[str, list[Round]] = {}
+        rounds: dict[str, list[Round]] = {}
         for measurement in read_run(folder / "run.jsonl").measurements:
             if measurement.outcome.ending == "ok" and not measurement.outcome.interrupted:
                 elapsed_s = np.array([sample.elapsed_s for sample in measurement.samples])
                 times = np.array([time_per_work(sample) for sample in measurement.samples])
-                found.setdefault(measurement.outcome.id, []).append(Round(elapsed_s, times))
-        return found
+                rounds.setdefault(measurement.outcome.id, []).append(Round(elapsed_s, times))
+        return rounds
 
 
 def stretches(rounds: Sequence[Round], limit: float) -> tuple[list[float], list[float]]:
     """Return the lengths in seconds of the disturbed stretches and of the undisturbed ones."""
-    found: tuple[list[float], list[float]] = ([], [])
-    for own in rounds:
-        is_disturbed = own.times > limit
+    lengths: tuple[list[float], list[float]] = ([], [])
+    for recorded in rounds:
+        is_disturbed = recorded.times > limit
         edges = np.flatnonzero(np.diff(is_disturbed)) + 1
-        for begin, part in zip([0, *edges], np.split(own.elapsed_s, edges), strict=True):
-            found[0 if is_disturbed[begin] else 1].append(float(part.sum()))
-    return found
+        for start, part in zip([0, *edges], np.split(recorded.elapsed_s, edges), strict=True):
+            lengths[0 if is_disturbed[start] else 1].append(float(part.sum()))
+    return lengths
 
 
 def print_stretches(rounds: Sequence[Round]) -> None:
     """Print the share of the time that is disturbed, and quantiles of the lengths of both kinds of stretches in ms."""
-    best = capability([own.times.tolist() for own in rounds], higher_is_better=False)
+    best = capability([recorded.times.tolist() for recorded in rounds], higher_is_better=False)
     if best is None:
         return
     disturbed, quiet = stretches(rounds, best.value * DISTURBED)
     share = sum(disturbed) / (sum(disturbed) + sum(quiet))
-    words = "; ".join(f"{name} {_quantiles(lengths)}" for name, lengths in (("disturbed", disturbed), ("quiet", quiet)))
-    print(f"    {share:5.1%} of the time is slower than the capability by 5 %; stretches of ms: {words}")
+    text = "; ".join(f"{name} {_quantiles(lengths)}" for name, lengths in (("disturbed", disturbed), ("quiet", quiet)))
+    print(f"    {share:5.1%} of the time is slower than the capability by 5 %; stretches of ms: {text}")
 
 
 def _quantiles(lengths_s: Sequence[float]) -> str:
@@ -143,9 +143,9 @@ def runs_of(rounds: Sequence[Round], length: int) -> Iterator[list[Floats]]:
     Rounds that have fewer samples are left out: under a load, a sample of 0.1 ms may take longer.
     """
     n_samples = max(1, round(SLICE_S / SHORT_S / length)) * length
-    long = [own.times[:n_samples] for own in rounds if len(own.times) >= round(SLICE_S / SHORT_S)]
+    long = [recorded.times[:n_samples] for recorded in rounds if len(recorded.times) >= round(SLICE_S / SHORT_S)]
     for at in range(0, len(long) - ROUNDS + 1, ROUNDS):
-        yield [own.reshape(-1, length).mean(1) for own in long[at : at + ROUNDS]]
+        yield [recorded.reshape(-1, length).mean(1) for recorded in long[at : at + ROUNDS]]
 
 
 def print_lengths(rounds: Sequence[Round]) -> None:
@@ -162,23 +162,23 @@ def print_lengths(rounds: Sequence[Round]) -> None:
 
 
 def _capability(run: Sequence[Floats]) -> float:
-    found = capability([own.tolist() for own in run], higher_is_better=False, are_whole_periods=True)
-    return float(np.log(found.value)) if found else float("nan")
+    estimate = capability([times.tolist() for times in run], higher_is_better=False, are_full_periods=True)
+    return float(np.log(estimate.value)) if estimate else float("nan")
 
 
 def rate(params: dict[str, Value], sample_s: float) -> float:
     """Return the work per second that one in twenty stretches of 10 ms reaches, each of samples of this length."""
-    own = {name: value for name, value in params.items() if name != "probe"}
-    _, samples, _ = measure(str(params["probe"]), own, SECONDS, sample_s)
+    arguments = {name: value for name, value in params.items() if name != "probe"}
+    _, samples, _ = measure(str(params["probe"]), arguments, SECONDS, sample_s)
     elapsed_s = np.array([sample.elapsed_s for sample in samples])
     work = elapsed_s / [time_per_work(sample) for sample in samples]
-    whole = np.flatnonzero(np.diff(np.cumsum(elapsed_s) // LONG_S)) + 1
-    rates = [float(w.sum() / e.sum()) for w, e in zip(np.split(work, whole), np.split(elapsed_s, whole), strict=True)]
+    edges = np.flatnonzero(np.diff(np.cumsum(elapsed_s) // LONG_S)) + 1
+    rates = [float(w.sum() / e.sum()) for w, e in zip(np.split(work, edges), np.split(elapsed_s, edges), strict=True)]
     return float(np.quantile(rates[:-1], 0.95))
 
 
 def print_bias(pairs: int) -> None:
-    """Print the rate of short samples, measured beside long ones in alternation."""
+    """Print the rate of short samples, measured in alternation with long ones."""
     for name, params in {**EXPERIMENTS, **OTHER_KERNELS}.items():
         if params["probe"] in NEEDS_MORE:
             continue
@@ -194,7 +194,7 @@ def main() -> None:
         print_bias(int(rest[0]) if rest else 7)
         return
     if condition not in BESIDE or condition == "quota":
-        sys.exit(f"no condition {condition}: there are {', '.join(each for each in BESIDE if each != 'quota')}")
+        sys.exit(f"no condition {condition}: there are {', '.join(name for name in BESIDE if name != 'quota')}")
     for experiment, rounds in record(condition, rest[0] if rest else "3min").items():
         print(f"  {condition}: {experiment}, {len(rounds)} rounds")
         print_stretches(rounds)

@@ -20,20 +20,20 @@ from nameplate.statistics import sequential_test, t_test
 RISK = 0.01
 FIRST, LAST = 5, 60
 # The rounds of the base, the variation between runs, and the noise of a round.
-SETTINGS = tuple((n, *each) for n in (6, 12) for each in ((0, 0.01), (0, 0.05), (0.01, 0.01), (0.02, 0.05)))
+SETTINGS = tuple((n, *errors) for n in (6, 12) for errors in ((0, 0.01), (0, 0.05), (0.01, 0.01), (0.02, 0.05)))
 CHANGE = math.log(1.1)
 
 Test = Callable[[float, float, float], float]
 
 
-def found_after(base: NDArray[np.float64], new: NDArray[np.float64], between: float, test: Test) -> int | None:
+def detected_after(base: NDArray[np.float64], new: NDArray[np.float64], between: float, test: Test) -> int | None:
     """Return the number of rounds after which a change is found, or None if it never is."""
-    own = float(np.var(base, ddof=1)) / len(base)
+    variance = float(np.var(base, ddof=1)) / len(base)
     for n_rounds in range(FIRST, len(new) + 1):
         seen = new[:n_rounds]
         error = float(np.var(seen, ddof=1)) / n_rounds
-        total = own + error + 2 * between**2
-        freedom = total**2 / (own**2 / (len(base) - 1) + error**2 / (n_rounds - 1))
+        total = variance + error + 2 * between**2
+        freedom = total**2 / (variance**2 / (len(base) - 1) + error**2 / (n_rounds - 1))
         if test(float(seen.mean() - base.mean()), math.sqrt(total), freedom) <= RISK:
             return n_rounds
     return None
@@ -51,10 +51,10 @@ def main() -> None:
             for _ in range(n_runs)
         ]  # fmt: skip
         tests = (sequential_test.p_value, t_test.p_value)
-        wrong = [sum(found_after(*run, between, test) is not None for run in runs) / n_runs for test in tests]
-        after = [found_after(base, new + CHANGE, between, sequential_test.p_value) for base, new in runs]
-        found = [each for each in after if each is not None]
-        share, middle = len(found) / n_runs, np.median(found) if found else math.nan
+        wrong = [sum(detected_after(*run, between, test) is not None for run in runs) / n_runs for test in tests]
+        after = [detected_after(base, new + CHANGE, between, sequential_test.p_value) for base, new in runs]
+        detected = [errors for errors in after if errors is not None]
+        share, middle = len(detected) / n_runs, np.median(detected) if detected else math.nan
         print(
             f"  base of {n_base:2} rounds, runs vary by {between:.0%}, rounds by {noise:.0%}: "
             f"sequential {wrong[0]:.2%}, t-test {wrong[1]:.1%}; "

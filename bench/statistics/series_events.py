@@ -14,7 +14,7 @@ import numpy as np
 
 from nameplate.statistics.change_points import Array
 from nameplate.statistics.dip_shape import DipShape
-from nameplate.statistics.series_findings import Findings, look_for_events
+from nameplate.statistics.series_findings import Findings, find_events
 
 Source = np.random.Generator
 Base = Callable[[Source, int], Array]
@@ -71,15 +71,15 @@ class Tally:
     lengths_s: list[float] = field(default_factory=list)
     depths: list[float] = field(default_factory=list)
 
-    def add(self, found: Findings, interval_s: float) -> None:
+    def add(self, findings: Findings, interval_s: float) -> None:
         """Count one series: its verdict, its dips and whether their period is right."""
-        self.said[found.verdict] += 1
-        self.said["levels"] += len(found.levels) > 1
-        self.said["drift"] += bool(found.drifts)
-        self.said["single"] += bool(found.runs)
-        if found.dips is None:
+        self.said[findings.verdict] += 1
+        self.said["levels"] += len(findings.levels) > 1
+        self.said["drift"] += bool(findings.drifts)
+        self.said["single"] += bool(findings.runs)
+        if findings.dips is None:
             return
-        shape = found.dips.shape
+        shape = findings.dips.shape
         is_right = abs(shape.period * interval_s / PERIOD_S - 1) < 0.03
         self.said["dips" if is_right else "other dips"] += 1
         if is_right:
@@ -93,7 +93,7 @@ class Tally:
         shares = " ".join(f"{self.said[kind] / count:8.1%}" for kind in kinds)
         if not self.lengths_s:
             return shares
-        length, depth = (np.percentile(each, [5, 50, 95]) for each in (self.lengths_s, self.depths))
+        length, depth = (np.percentile(values, [5, 50, 95]) for values in (self.lengths_s, self.depths))
         return f"{shares}  length {'/'.join(f'{x:.2f}' for x in length)}  depth {'/'.join(f'{x:.2f}' for x in depth)}"
 
 
@@ -102,9 +102,9 @@ def tally(base: Base, interval_s: float, total_s: float, depth: float, number: i
     result, count = Tally(), round(total_s / interval_s)
     for seed in range(number):
         source = np.random.default_rng(seed)
-        begin = source.random() * PERIOD_S / interval_s
-        cover = DipShape(PERIOD_S / interval_s, begin, LENGTH_S / interval_s, depth).cover(count)
-        result.add(look_for_events(base(source, count) * (1 - depth * cover)), interval_s)
+        start = source.random() * PERIOD_S / interval_s
+        cover = DipShape(PERIOD_S / interval_s, start, LENGTH_S / interval_s, depth).cover(count)
+        result.add(find_events(base(source, count) * (1 - depth * cover)), interval_s)
     return result
 
 

@@ -13,7 +13,7 @@ from series_events import Source, wandering
 
 from nameplate.statistics.change_points import Array
 from nameplate.statistics.dip_shape import DipShape
-from nameplate.statistics.series_findings import Findings, look_for_events
+from nameplate.statistics.series_findings import Findings, find_events
 
 STEPS = 600
 NOISE = 0.03
@@ -31,30 +31,30 @@ KINDS: dict[str, Callable[[Source], Array]] = {
 }
 
 
-def events_of(found: Findings) -> dict[str, bool]:
+def events_of(findings: Findings) -> dict[str, bool]:
     """Return which kinds of events were found."""
     kinds = {
-        "levels": len(found.levels) > 1,
-        "drifts": bool(found.drifts),
-        "dips": found.dips is not None,
-        "single": bool(found.runs),
+        "levels": len(findings.levels) > 1,
+        "drifts": bool(findings.drifts),
+        "dips": findings.dips is not None,
+        "single": bool(findings.runs),
     }
-    return kinds | {"any": any(kinds.values()), "steady": found.verdict == "steady"}
+    return kinds | {"any": any(kinds.values()), "steady": findings.verdict == "steady"}
 
 
 def false_alarms(kind: Callable[[Source], Array], number: int) -> dict[str, float]:
     """Return the share of the series without events in which each kind of event was found."""
-    found = [events_of(look_for_events(1 + NOISE * kind(np.random.default_rng(seed)))) for seed in range(number)]
-    return {name: float(np.mean([each[name] for each in found])) for name in found[0]}
+    events = [events_of(find_events(1 + NOISE * kind(np.random.default_rng(seed)))) for seed in range(number)]
+    return {name: float(np.mean([event[name] for event in events])) for name in events[0]}
 
 
-def found_share(period: float, length: float, noise: float, number: int) -> float:
+def detected_share(period: float, length: float, noise: float, number: int) -> float:
     """Return the share of the series in which dips are found with a period within 3 % of the true one."""
     hits = 0
     for seed in range(number):
         source = np.random.default_rng(seed)
         cover = DipShape(period, source.random() * period, length, DIPS_DEPTH).cover(STEPS)
-        dips = look_for_events((1 + noise * source.standard_normal(STEPS)) * (1 - DIPS_DEPTH * cover)).dips
+        dips = find_events((1 + noise * source.standard_normal(STEPS)) * (1 - DIPS_DEPTH * cover)).dips
         hits += dips is not None and abs(dips.shape.period / period - 1) < 0.03
     return hits / number
 
@@ -66,7 +66,7 @@ def main() -> None:
         shares = false_alarms(kind, number)
         print(f"{name:40}", "  ".join(f"{event} {share:.1%}" for event, share in shares.items()), flush=True)
     for period, length, noise in DIPS:
-        share = found_share(period, length, noise, max(1, number * 3 // 10))
+        share = detected_share(period, length, noise, max(1, number * 3 // 10))
         print(f"dips every {period:g} for {length:g}, noise {noise:.0%}: found {share:.1%}", flush=True)
 
 

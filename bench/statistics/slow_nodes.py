@@ -45,14 +45,14 @@ def quota() -> Iterator[Path]:
 def named(folder: Path, launcher: str, number: int) -> list[str]:
     """Run once, print how much slower each host is and return the hosts that are named as slow."""
     path = folder / f"{number}.jsonl"
-    words = ["run", "cpu_flops", "isa=avx2", "threads=1", "--rounds", "6", "--per-node", "in-turn", "-q",
+    arguments = ["run", "cpu_flops", "isa=avx2", "threads=1", "--rounds", "6", "--per-node", "in-turn", "-q",
              "-o", str(path), "--mpi", f"{launcher} -n {len(HOSTS)}"]  # fmt: skip
-    subprocess.run([sys.executable, "-m", "nameplate", *words], env={**os.environ, **AS_ROOT}, check=True)
+    subprocess.run([sys.executable, "-m", "nameplate", *arguments], env={**os.environ, **AS_ROOT}, check=True)
     nodes = summarise(read_run(path)).nodes
     assert nodes is not None
     rate = nodes.metrics[0]
     behind = " ".join(f"{100 * (gap or 0):5.1f}" for gap in rate.gap)
-    slow = [nodes.names[place] for place in rate.slow]
+    slow = [nodes.names[index] for index in rate.slow]
     print(f"  slower by {behind} %  named: {', '.join(slow) or 'none'}", flush=True)
     return slow
 
@@ -61,21 +61,21 @@ def main() -> None:
     """Run with and without the throttled host in alternation, and print how often a host was named."""
     runs = int(sys.argv[1]) if len(sys.argv) > 1 else 20
     with tempfile.TemporaryDirectory() as folder, quota() as group:
-        place = Path(folder)
+        folder_path = Path(folder)
         for directory in ("throttled", "healthy"):
-            (place / directory).mkdir()
+            (folder_path / directory).mkdir()
         before = {THROTTLED: f"echo $$ > {group}/cgroup.procs"}
-        throttled = make_launcher(place / "throttled", HOSTS, before)
-        healthy = make_launcher(place / "healthy", HOSTS)
-        found = others = wrong = 0
+        throttled = make_launcher(folder_path / "throttled", HOSTS, before)
+        healthy = make_launcher(folder_path / "healthy", HOSTS)
+        detected = wrongly_named = wrong = 0
         for number in range(runs):
             print(f"run {number + 1} of {runs}: first with {THROTTLED} throttled, then with no host throttled")
-            slow = named(place, throttled, 2 * number)
-            found += THROTTLED in slow
-            others += slow not in ([], [THROTTLED])
-            wrong += bool(named(place, healthy, 2 * number + 1))
+            slow = named(folder_path, throttled, 2 * number)
+            detected += THROTTLED in slow
+            wrongly_named += slow not in ([], [THROTTLED])
+            wrong += bool(named(folder_path, healthy, 2 * number + 1))
         print(
-            f"throttled: {THROTTLED} named in {found} of {runs} runs, other hosts in {others}; "
+            f"throttled: {THROTTLED} named in {detected} of {runs} runs, other hosts in {wrongly_named}; "
             f"not throttled: any host named in {wrong} of {runs} runs"
         )
 

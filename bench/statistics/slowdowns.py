@@ -17,7 +17,7 @@ import msgspec
 from _slowdowns import CONDITIONS, RECORDED, UNCHANGED, Condition, Line
 from power import AREAS, Side, rate, verdicts
 
-from nameplate.statistics.capability_change import usable
+from nameplate.statistics.estimate_change import usable
 
 CHANGED = ("SLOWER", "FASTER")
 
@@ -36,8 +36,12 @@ class Judged:
 
 def side(line: Line) -> Side:
     """Return a line as a side of a comparison."""
-    found = line.capability
-    return Side(usable(found[0], (found[1], found[2]), found[3]) if found else None, line.rounds, line.cpu_share)
+    capability = line.capability
+    return Side(
+        usable(capability[0], (capability[1], capability[2]), capability[3]) if capability else None,
+        line.rounds,
+        line.cpu_share,
+    )
 
 
 def judged(base: Sequence[Line], new: Sequence[Line]) -> Iterator[Judged]:
@@ -47,9 +51,9 @@ def judged(base: Sequence[Line], new: Sequence[Line]) -> Iterator[Judged]:
     shared = [name for name in ours if name in theirs]
     sides = [[side(run[name]) for name in shared] for run in (ours, theirs)]
     capable, typical = verdicts(shared, *sides)
-    for name, before, after, found, usual in zip(shared, *sides, capable, typical, strict=True):
+    for name, before, after, capability, typical_values in zip(shared, *sides, capable, typical, strict=True):
         ratio = statistics.median(after.rounds) / statistics.median(before.rounds)
-        yield Judged(name.partition("_")[0], ratio, {"capability": found, "typical": usual})
+        yield Judged(name.partition("_")[0], ratio, {"capability": capability, "typical": typical_values})
 
 
 def of_condition(lines: Sequence[Line], condition: Condition) -> list[Judged]:
@@ -58,24 +62,24 @@ def of_condition(lines: Sequence[Line], condition: Condition) -> list[Judged]:
     for line in lines:
         if line.plan == condition.plan:
             runs[line.recording, line.block][line.condition].append(line)
-    return [each for block in runs.values() for each in judged(block[UNCHANGED], block[condition.name])]
+    return [judgement for block in runs.values() for judgement in judged(block[UNCHANGED], block[condition.name])]
 
 
-def print_condition(condition: Condition, found: Sequence[Judged]) -> None:
+def print_condition(condition: Condition, judgements: Sequence[Judged]) -> None:
     """Print for each area what was found, and whether it had to be."""
     size = "unknown" if condition.size is None else f"{condition.size:.0%}"
     print(f"{condition.name} ({condition.plan}, size {size})")
     for area in AREAS:
-        own = [each for each in found if each.area == area]
-        if not own:
+        judgements_of_area = [judgement for judgement in judgements if judgement.area == area]
+        if not judgements_of_area:
             continue
         must = condition.moves.get(area, ())  # type: ignore[call-overload]
-        print(f"  {area:6} measured {statistics.median(each.ratio for each in own) - 1:+.1%}")
+        print(f"  {area:6} measured {statistics.median(judgement.ratio for judgement in judgements_of_area) - 1:+.1%}")
         for question in ("capability", "typical"):
-            counts = Counter(filter(None, (each.verdicts[question] for each in own)))
+            counts = Counter(filter(None, (judgement.verdicts[question] for judgement in judgements_of_area)))
             n_changed = sum(counts[verdict] for verdict in CHANGED)
-            what = "must move" if question in must else "must not "
-            print(f"    {question:10} {what}: SLOWER {rate(counts['SLOWER'], counts.total())}, changed "
+            requirement = "must move" if question in must else "must not "
+            print(f"    {question:10} {requirement}: SLOWER {rate(counts['SLOWER'], counts.total())}, changed "
                   f"{rate(n_changed, counts.total())}, SAME {counts['SAME'] / max(1, counts.total()):.0%}")  # fmt: skip
 
 

@@ -37,10 +37,10 @@ NOISES: dict[str, Callable[[Source, int], Floats]] = {
 
 def finds(logs: Floats, at: int | None = None) -> bool:
     """Return whether a step is found within one run of ``at``, or without ``at`` whether any step or drift is found."""
-    found = find_trend(np.exp(logs), np.arange(len(logs), dtype=np.float64))
+    trend = find_trend(np.exp(logs), np.arange(len(logs), dtype=np.float64))
     if at is None:
-        return bool(found)
-    return isinstance(found, list) and any(abs(step.at - at) <= 1 for step in found)
+        return bool(trend)
+    return isinstance(trend, list) and any(abs(step.at - at) <= 1 for step in trend)
 
 
 def rates(noise: Callable[[Source, int], Floats], spread: float, runs: int, series: int) -> str:
@@ -55,8 +55,8 @@ def rates(noise: Callable[[Source, int], Floats], spread: float, runs: int, seri
         steps += finds(logs, at)
         falling = spread * noise(source, runs) - np.linspace(0, DRIFT, runs)
         drifts += isinstance(find_trend(np.exp(falling), np.arange(runs, dtype=np.float64)), Drift)
-    found = f"step of 6 % {steps / series:4.0%}  drift of 10 % {drifts / series:4.0%}"
-    return f"{runs:5} runs: false {wrong / series:6.2%}  {found}"
+    text = f"step of 6 % {steps / series:4.0%}  drift of 10 % {drifts / series:4.0%}"
+    return f"{runs:5} runs: false {wrong / series:6.2%}  {text}"
 
 
 def main() -> None:

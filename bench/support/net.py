@@ -1,4 +1,4 @@
-"""Helpers for the comparisons over loopback, which run all clients on the first CPU and all servers on the second."""
+"""Support the comparisons over loopback: all clients run on the first CPU, and all servers on the second CPU."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HOST = "127.0.0.1"
 
 
 def bind_clients() -> None:
-    """Bind this process, and with it every process that it starts later, to the first CPU."""
+    """Bind this process, and every process that it starts later, to the first CPU. Exit if there is only one CPU."""
     if len(CPUS) < 2:
         sys.exit("this comparison needs two CPUs: one for the clients and one for the servers")
     os.sched_setaffinity(0, {CPUS[0]})
@@ -26,7 +26,7 @@ def bind_clients() -> None:
 
 @contextmanager
 def servers(*commands: list[str]) -> Iterator[None]:
-    """Run the servers on the second CPU and end them afterwards."""
+    """Run the servers with these commands on the second CPU, and kill them at the end of the block."""
     with ExitStack() as stack:
         for command in commands:
             bound = ["taskset", "-c", str(CPUS[1]), *command]
@@ -38,12 +38,16 @@ def servers(*commands: list[str]) -> Iterator[None]:
 
 
 def our_server(port: int) -> list[str]:
-    """Return the command that starts nameplate's peer."""
+    """Return the command that starts nameplate's peer on a TCP and UDP port."""
     return [str(core_path()), "serve", "--port", str(port)]
 
 
 def resident_bytes(process: int, field: str = "VmRSS") -> int:
-    """Return the resident memory of a process in bytes: the current one, or with ``VmHWM`` its maximum so far."""
+    """Return the resident memory of the process with the ID ``process`` in bytes.
+
+    ``field`` is ``VmRSS`` for the current size, or ``VmHWM`` for the maximum so far. Raises SystemExit if the process
+    has ended.
+    """
     for line in Path(f"/proc/{process}/status").read_text().splitlines():
         if line.startswith(f"{field}:"):
             return int(line.split()[1]) * 1024
@@ -51,10 +55,10 @@ def resident_bytes(process: int, field: str = "VmRSS") -> int:
 
 
 def core_with_peer(port: int, keep: OnRecord) -> CoreProcess:
-    """Start a core that measures against the peer on this port."""
+    """Start a core that measures against the peer on this port, and return it. ``keep`` receives its records."""
     return CoreProcess(keep, options=["--peer", f"{HOST}:{port}"])
 
 
 def output(command: list[str]) -> str:
-    """Run a reference tool and return its standard output."""
+    """Run a reference tool and return its standard output. Raises CalledProcessError if the tool fails."""
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout

@@ -4,7 +4,8 @@
 
 namespace nameplate {
 
-// Along the places, `active` advances in steps; a rank takes part if its step reaches or passes a multiple of `ranks`.
-bool takes_part(int place, int ranks, int active) { return std::int64_t{place} * active % ranks < active; }
+// Along the local ranks, `active` advances in steps; a rank takes part if its step reaches or passes a multiple of
+// `ranks`.
+bool takes_part(int local_rank, int ranks, int active) { return std::int64_t{local_rank} * active % ranks < active; }
 
 }  // namespace nameplate

@@ -29,7 +29,7 @@ class Job {
   Job& operator=(Job&&) = delete;
   virtual ~Job() = default;
 
-  // Whether this process reads the requests and writes the records; all others follow it.
+  // Returns whether this process reads the requests and writes the records; all others follow it.
   virtual bool leads() const = 0;
   // On the leading process: waits for the next line of standard input. Returns nothing after the last one, or after a
   // stop.

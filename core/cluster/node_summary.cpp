@@ -1,6 +1,7 @@
 #include "cluster/node_summary.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <numbers>
@@ -14,7 +15,9 @@ namespace {
 
 using nlohmann::json;
 
-// Keeps a node's records below 4 KiB; a smooth distribution ends up with half as many.
+// The histograms that a sample may have.
+constexpr std::array<const char*, 3> kHistograms = {"histogram", "read_histogram", "write_histogram"};
+// Keeps a node's records below about 4 KiB for each histogram; a smooth distribution ends up with half as many.
 constexpr std::size_t kMaxBuckets = 180;
 
 void add_numbers(json& sum, const json& more) {
@@ -30,9 +33,9 @@ void add_numbers(json& sum, const json& more) {
 // {"lower_ns": […], "count": […]}, both in ascending order of lower_ns.
 void add_histogram(json& sum, const json& more) {
   std::map<std::int64_t, std::int64_t> counts;
-  for (const json* each : {&std::as_const(sum), &more}) {
-    for (std::size_t i = 0; i < each->at("lower_ns").size(); ++i) {
-      counts[each->at("lower_ns")[i].get<std::int64_t>()] += each->at("count")[i].get<std::int64_t>();
+  for (const json* histogram : {&std::as_const(sum), &more}) {
+    for (std::size_t i = 0; i < histogram->at("lower_ns").size(); ++i) {
+      counts[histogram->at("lower_ns")[i].get<std::int64_t>()] += histogram->at("count")[i].get<std::int64_t>();
     }
   }
   sum = {{"lower_ns", json::array()}, {"count", json::array()}};
@@ -109,14 +112,18 @@ void NodeSummary::add(const json& sample) {
   sum_["elapsed_s"] = sum_["elapsed_s"].get<double>() + sample.at("elapsed_s").get<double>();
   sum_["repetitions"] = sum_["repetitions"].get<std::uint64_t>() + sample.at("repetitions").get<std::uint64_t>();
   for (const char* part : {"work", "counters", "disturbed"}) add_numbers(sum_[part], sample.at(part));
-  if (sum_.contains("histogram")) add_histogram(sum_["histogram"], sample.at("histogram"));
+  for (const char* name : kHistograms) {
+    if (sum_.contains(name)) add_histogram(sum_[name], sample.at(name));
+  }
 }
 
 json NodeSummary::records() const {
   json result = json::array();
   if (!sum_.is_null()) {
     result.push_back(sum_);
-    if (sum_.contains("histogram")) result.back()["histogram"] = compressed(sum_["histogram"]);
+    for (const char* name : kHistograms) {
+      if (sum_.contains(name)) result.back()[name] = compressed(sum_[name]);
+    }
   }
   result.push_back(outcome_);
   return result;

@@ -42,12 +42,12 @@ NodeTimes summarised(std::span<const RepeatTicks> times, unsigned ranks, std::ui
     Ticks last_finish = times[repeat].finish;
     Ticks most = 0;
     for (std::size_t rank = 0; rank < ranks; ++rank) {
-      const RepeatTicks& own = times[rank * repeats + repeat];
-      first_start = std::min(first_start, own.start);
-      last_start = std::max(last_start, own.start);
-      last_finish = std::max(last_finish, own.finish);
-      most = std::max(most, own.finish - own.start);
-      rank_times.add(seconds(own.finish - own.start));
+      const RepeatTicks& ticks = times[rank * repeats + repeat];
+      first_start = std::min(first_start, ticks.start);
+      last_start = std::max(last_start, ticks.start);
+      last_finish = std::max(last_finish, ticks.finish);
+      most = std::max(most, ticks.finish - ticks.start);
+      rank_times.add(seconds(ticks.finish - ticks.start));
     }
     window.add(seconds(last_finish - first_start));
     longest.add(seconds(most));

@@ -64,8 +64,8 @@ ArrayMemory::ArrayMemory(const Parameters& parameters, const Machine& machine)
   if (kind_ == "pmem") durability_ = durability_in(mount_->directory);
 }
 
-void ArrayMemory::require_room(std::int64_t bytes, const Machine& machine, const std::string& what) const {
-  if (!mount_ || mount_->kind == MountKind::memory) require_memory(bytes, machine, what);
+void ArrayMemory::require_room(std::int64_t bytes, const Machine& machine, const std::string& consumer) const {
+  if (!mount_ || mount_->kind == MountKind::memory) require_memory(bytes, machine, consumer);
   if (mount_ && mount_->kind == MountKind::file) nameplate::require_room(mount_->directory, bytes / directories_);
 }
 

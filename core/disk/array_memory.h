@@ -24,8 +24,8 @@ class ArrayMemory {
   // possible on this machine.
   ArrayMemory(const Parameters& parameters, const Machine& machine);
 
-  // Throws ProbeError(skipped) if the arrays of all ranks of the node do not fit. `what` is as in require_memory.
-  void require_room(std::int64_t bytes, const Machine& machine, const std::string& what) const;
+  // Throws ProbeError(skipped) if the arrays of all ranks of the node do not fit. `consumer` is as in require_memory.
+  void require_room(std::int64_t bytes, const Machine& machine, const std::string& consumer) const;
   // Throws ProbeError(skipped) if storing `elements`, one after the other, would take too long.
   void require_time(double elements) const;
 

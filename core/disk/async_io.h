@@ -42,7 +42,7 @@ class AsyncIo final : public IoWorker {
   void transfer(std::uint64_t operations) override {
     issued_ = 0;
     taken_ = 0;
-    pace_.begin();
+    pace_.start();
     while (done() < operations && !stopped()) {
       fill(operations);
       if (in_flight_ == 0) {
@@ -50,7 +50,7 @@ class AsyncIo final : public IoWorker {
         continue;
       }
       const int number = queue_.submit_and_wait(min_completions(operations), longest_wait_s(operations));
-      if (number != 0) stop("submit", number, part().begin);
+      if (number != 0) stop("submit", number, part().offset);
       take();
     }
     if (is_paced() && !stopped()) pace_.finish(operations);
@@ -61,8 +61,8 @@ class AsyncIo final : public IoWorker {
   }
 
   void flush() override {
-    const bool wanted = settings().op != IoOp::read && settings().sync == IoSync::end;
-    if (wanted && fdatasync(part().descriptor) != 0) stop("fdatasync", errno, part().begin);
+    const bool is_required = settings().op != IoOp::read && settings().sync == IoSync::end;
+    if (is_required && fdatasync(part().descriptor) != 0) stop("fdatasync", errno, part().offset);
   }
 
  private:
@@ -71,7 +71,7 @@ class AsyncIo final : public IoWorker {
   struct Flight {
     std::uint64_t index = 0;
     std::uint64_t offset = 0;
-    Ticks begin = 0;
+    Ticks start = 0;
     bool writing = false;
   };
 
@@ -86,8 +86,8 @@ class AsyncIo final : public IoWorker {
       next_free_ = (next_free_ + 1) % slots();
       Flight& flight = flights_[slot];
       flight = {.index = issued_,
-                .offset = part().begin + next_offset(operations),
-                .begin = is_paced() ? pace_.planned(issued_) : now,
+                .offset = part().offset + next_offset(operations),
+                .start = is_paced() ? pace_.planned(issued_) : now,
                 .writing = !reads(issued_)};
       ++issued_;
       ++in_flight_;
@@ -109,7 +109,7 @@ class AsyncIo final : public IoWorker {
     const Flight& flight = flights_[slot];
     if (flight.writing) stamp(slot, flight.offset);
     queue_.add(flight.writing, slot, flight.writing ? write_buffer(slot) : read_buffer(slot), flight.offset,
-               flight.writing && settings().sync == IoSync::each);
+               flight.writing && settings().sync == IoSync::every_write);
   }
 
   // Waiting for several completions wakes the worker less often; the queue stays full enough for the device.
@@ -129,7 +129,7 @@ class AsyncIo final : public IoWorker {
 
   void take() {
     const Ticks now = Clock::now();
-    queue_.each_ended([&](unsigned slot, std::int64_t result) {
+    queue_.take_completions([&](unsigned slot, std::int64_t result) {
       Flight& flight = flights_[slot];
       if (result != static_cast<std::int64_t>(settings().block_bytes)) {
         stop(flight.writing ? "write" : "read", result < 0 ? static_cast<int>(-result) : 0, flight.offset);
@@ -141,7 +141,7 @@ class AsyncIo final : public IoWorker {
           return;
         }
       }
-      note_time(now - flight.begin);
+      note_time(now - flight.start, flight.index);
       count_done();
       --in_flight_;
       free_[freed_] = slot;

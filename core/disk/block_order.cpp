@@ -18,10 +18,10 @@ Pattern parse_pattern(std::string_view name) {
 
 BlockOrder::BlockOrder(Pattern pattern, std::uint64_t blocks, std::uint64_t block_bytes, std::uint64_t seed)
     : pattern_(pattern), blocks_(blocks), block_bytes_(block_bytes), permutation_(blocks), seed_(seed) {
-  begin_pass();
+  start_pass();
 }
 
-void BlockOrder::begin_pass() {
+void BlockOrder::start_pass() {
   ++pass_;
   index_ = 0;
   stride_at_ = 0;
@@ -31,7 +31,7 @@ void BlockOrder::begin_pass() {
 
 std::span<const std::uint64_t> BlockOrder::next(std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
-    if (index_ == blocks_) begin_pass();
+    if (index_ == blocks_) start_pass();
     offsets_[i] = next_block() * block_bytes_;
     ++index_;
   }

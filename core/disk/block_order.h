@@ -36,7 +36,7 @@ class BlockOrder {
   std::span<const std::uint64_t> next(std::size_t count);
 
   // Restarts a pass; a random order then is a different one.
-  void begin_pass();
+  void start_pass();
 
  private:
   std::uint64_t next_block();

@@ -13,9 +13,9 @@ constexpr std::uint64_t kChecksumBits = (std::uint64_t{1} << 48U) - 1;
 
 std::uint64_t checksum(std::uint64_t offset, std::uint64_t call) { return mixed(offset ^ mixed(call)); }
 
-std::uint64_t word_at(const std::byte* place) {
+std::uint64_t word_at(const std::byte* bytes) {
   std::uint64_t word = 0;
-  std::memcpy(&word, place, sizeof(word));
+  std::memcpy(&word, bytes, sizeof(word));
   return word;
 }
 
@@ -35,9 +35,9 @@ void OriginalContent::fill(std::span<std::byte> data, std::uint64_t offset) cons
   // Copies the bytes of one word, starting at `inside`.
   const auto part = [&](std::size_t at, std::uint64_t inside, std::size_t bytes) {
     const std::uint64_t value = word(offset + at - inside);
-    std::array<std::byte, kWord> whole{};
-    std::memcpy(whole.data(), &value, kWord);
-    std::memcpy(data.data() + at, whole.data() + inside, bytes);
+    std::array<std::byte, kWord> full_word{};
+    std::memcpy(full_word.data(), &value, kWord);
+    std::memcpy(data.data() + at, full_word.data() + inside, bytes);
   };
   std::size_t at = std::min<std::size_t>((kWord - offset % kWord) % kWord, data.size());
   if (at > 0) part(0, offset % kWord, at);
@@ -54,7 +54,7 @@ std::optional<std::size_t> OriginalContent::find_difference(std::span<const std:
   for (std::size_t at = 0; at < data.size(); at += expected.size()) {
     const auto part = data.subspan(at, std::min(expected.size(), data.size() - at));
     fill({expected.data(), part.size()}, offset + at);
-    if (const auto found = first_difference(part, expected.data())) return at + *found;
+    if (const auto difference = first_difference(part, expected.data())) return at + *difference;
   }
   return std::nullopt;
 }
@@ -71,10 +71,10 @@ void WrittenContent::fill_slot(std::byte* block, unsigned slot) const {
   std::memcpy(block, text_.data() + slot * block_bytes_, block_bytes_);
 }
 
-void WrittenContent::put(std::byte* place, std::uint64_t offset, unsigned slot, std::uint64_t call) {
+void WrittenContent::put(std::byte* target, std::uint64_t offset, unsigned slot, std::uint64_t call) {
   const std::uint64_t second = (checksum(offset, call) & kChecksumBits) | std::uint64_t{slot} << kSlotShift;
-  std::memcpy(place, &offset, kWord);
-  std::memcpy(place + kWord, &second, kWord);
+  std::memcpy(target, &offset, kWord);
+  std::memcpy(target + kWord, &second, kWord);
 }
 
 void WrittenContent::stamp_small(std::byte* block, std::uint64_t offset, std::uint64_t call) const {

@@ -64,7 +64,7 @@ class WrittenContent {
   static constexpr std::size_t kStampBytes = 16;
   static constexpr unsigned kSlotShift = 48;
 
-  static void put(std::byte* place, std::uint64_t offset, unsigned slot, std::uint64_t call);
+  static void put(std::byte* target, std::uint64_t offset, unsigned slot, std::uint64_t call);
   void stamp_small(std::byte* block, std::uint64_t offset, std::uint64_t call) const;
 
   std::uint64_t block_bytes_;

@@ -1,4 +1,4 @@
-// The other end of KeptFiles: keeps the files that one process creates for the next one.
+// The other end of RetainedFiles: keeps the files that one process creates for the next one.
 #pragma once
 
 #include <map>
@@ -10,14 +10,14 @@ namespace nameplate {
 
 class FileKeeper {
  public:
-  // Returns one end of a new socket, from which a process receives all kept files. Throws ProbeError.
+  // Returns one end of a new socket, from which a process receives all retained files. Throws ProbeError.
   Descriptor lend();
 
   // Takes the files that the process created, after it has ended.
   void take_back();
 
  private:
-  Descriptor own_;
+  Descriptor local_end_;
   std::map<std::string, Descriptor> files_;
 };
 

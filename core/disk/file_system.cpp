@@ -50,14 +50,14 @@ std::string unescaped(const std::string& text) {
 }
 
 std::optional<Mount> parse_mount(const std::string& line) {
-  std::istringstream words(line);
+  std::istringstream fields(line);
   Mount mount;
   std::string ignored;
-  words >> ignored >> ignored >> mount.number >> ignored >> mount.point >> ignored;
-  while (words >> ignored && ignored != "-") {
+  fields >> ignored >> ignored >> mount.number >> ignored >> mount.point >> ignored;
+  while (fields >> ignored && ignored != "-") {
   }
-  words >> mount.type >> mount.source >> mount.options;
-  if (!words) return std::nullopt;
+  fields >> mount.type >> mount.source >> mount.options;
+  if (!fields) return std::nullopt;
   mount.point = unescaped(mount.point);
   mount.source = unescaped(mount.source);
   return mount;
@@ -68,7 +68,7 @@ bool is_below(const std::string& path, const std::string& point) {
   return path.starts_with(point) && (path.size() == point.size() || path[point.size()] == '/');
 }
 
-// By the kernel's names. FUSE may hide anything, most often a network.
+// The types have the kernel's names. FUSE may hide anything, most often a network.
 bool is_shared_type(const std::string& type) {
   static const std::set<std::string, std::less<>> kShared = {"9p",    "afs",    "beegfs",   "ceph",  "cifs",  "gfs2",
                                                              "gpfs",  "lustre", "nfs",      "nfs4",  "ocfs2", "panfs",
@@ -116,13 +116,13 @@ FileSystem with_device(const Root& root, FileSystem system, const std::string& n
 }
 
 // Returns the sysfs directory of the whole device of a partition, or of the only device of a mapped one.
-std::string whole_device(const Root& root, const std::string& number) {
+std::string device_directory(const Root& root, const std::string& number) {
   std::string directory = fmt::format("/sys/dev/block/{}", number);
   if (root.exists(directory + "/partition")) directory += "/..";
   const auto slaves = root.names(directory + "/slaves");
   if (slaves.size() != 1) return directory;
   const auto below = root.text(directory + "/slaves/" + slaves[0] + "/dev");
-  return below ? whole_device(root, *below) : directory;
+  return below ? device_directory(root, *below) : directory;
 }
 
 std::optional<Link> pcie_link(const Root& root, const std::string& device) {
@@ -175,9 +175,9 @@ FileSystem file_system_of(const Root& root, const std::string& path) {
 bool is_dax(const Root& root, const std::string& directory) {
   const Descriptor file(open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR));
   struct statx status {};
-  const bool is_told = file.is_open() && statx(file.number(), "", AT_EMPTY_PATH, STATX_BASIC_STATS, &status) == 0 &&
-                       (status.stx_attributes_mask & STATX_ATTR_DAX) != 0;
-  if (is_told) return (status.stx_attributes & STATX_ATTR_DAX) != 0;
+  const bool is_reported = file.is_open() && statx(file.number(), "", AT_EMPTY_PATH, STATX_BASIC_STATS, &status) == 0 &&
+                           (status.stx_attributes_mask & STATX_ATTR_DAX) != 0;
+  if (is_reported) return (status.stx_attributes & STATX_ATTR_DAX) != 0;
   const auto mount = mount_of(root, directory);
   if (!mount) return false;
   const std::string options = "," + mount->options + ",";
@@ -186,7 +186,7 @@ bool is_dax(const Root& root, const std::string& directory) {
 
 std::optional<int> numa_node_of(const Root& root, const FileSystem& system) {
   if (system.number.empty()) return std::nullopt;
-  const auto node = root.number(whole_device(root, system.number) + "/device/numa_node");
+  const auto node = root.number(device_directory(root, system.number) + "/device/numa_node");
   return node && *node >= 0 ? std::optional(static_cast<int>(*node)) : std::nullopt;
 }
 
@@ -196,23 +196,23 @@ FileSystem block_device_of(const Root& root, const std::string& path) {
 
 std::optional<Link> link_of(const Root& root, const FileSystem& system) {
   if (system.number.empty()) return std::nullopt;
-  const std::string device = whole_device(root, system.number);
+  const std::string device = device_directory(root, system.number);
   const auto link = pcie_link(root, device);
   return link ? link : sata_link(root, device);
 }
 
 StorageTraffic read_traffic(const Root& root, const FileSystem& system) {
   StorageTraffic traffic;
-  if (const auto own = root.text("/proc/self/io")) {
-    traffic.process_read_bytes = field_or_unknown(*own, "read_bytes");
-    traffic.process_write_bytes = field_or_unknown(*own, "write_bytes");
+  if (const auto process_io = root.text("/proc/self/io")) {
+    traffic.process_read_bytes = field_or_unknown(*process_io, "read_bytes");
+    traffic.process_write_bytes = field_or_unknown(*process_io, "write_bytes");
   }
   if (system.number.empty()) return traffic;
   // Documentation/block/stat.rst: the third number is sectors read, the seventh is sectors written.
-  std::istringstream words(root.text(fmt::format("/sys/dev/block/{}/stat", system.number)).value_or(""));
+  std::istringstream fields(root.text(fmt::format("/sys/dev/block/{}/stat", system.number)).value_or(""));
   std::array<double, 7> numbers{};
-  for (double& number : numbers) words >> number;
-  if (words) {
+  for (double& number : numbers) fields >> number;
+  if (fields) {
     traffic.device_read_bytes = numbers[2] * kSector_bytes;
     traffic.device_write_bytes = numbers[6] * kSector_bytes;
   }

@@ -43,7 +43,7 @@ std::uint64_t stride_of(const IoSettings& settings) {
   return (settings.block_bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 
-bool read_whole(int descriptor, std::byte* data, std::uint64_t bytes, std::uint64_t offset) {
+bool read_fully(int descriptor, std::byte* data, std::uint64_t bytes, std::uint64_t offset) {
   while (bytes > 0) {
     const ssize_t got = pread(descriptor, data, bytes, static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;
@@ -86,6 +86,10 @@ IoWorker::IoWorker(const IoSettings& settings, const IoPart& part)
       random_(mixed(part.seed)),
       ns_per_tick_(1e9 * Clock::get().seconds(1)) {
   buffers_.touch(0, buffers_.size_bytes());
+  if (settings.op == IoOp::mixed) {
+    read_histogram_ = std::make_unique<Histogram>();
+    write_histogram_ = std::make_unique<Histogram>();
+  }
   if (settings.op != IoOp::write && settings.op != IoOp::mixed) return;
   for (unsigned slot = 0; slot < slots_; ++slot) written_.fill_slot(write_buffer(slot), slot);
 }
@@ -94,13 +98,15 @@ void IoWorker::run(std::uint64_t operations) {
   before_ = order_;
   ++call_;
   done_ = 0;
-  histogram_->clear();
+  for (Histogram* histogram : {histogram_.get(), read_histogram_.get(), write_histogram_.get()}) {
+    if (histogram != nullptr) histogram->clear();
+  }
   transfer(operations);
   if (!stopped()) flush();
 }
 
-std::span<const std::uint64_t> IoWorker::next_offsets(std::uint64_t wanted) {
-  return order_.next(std::min<std::uint64_t>(wanted, BlockOrder::kChunk));
+std::span<const std::uint64_t> IoWorker::next_offsets(std::uint64_t count) {
+  return order_.next(std::min<std::uint64_t>(count, BlockOrder::kChunk));
 }
 
 bool IoWorker::writes_only(std::uint64_t index) const {
@@ -127,8 +133,8 @@ void IoWorker::verify_reads(const std::string& file) const {
       if (!has_stamp || begins_with_offset(read_buffer(slot), offset)) continue;
       wrong_result(fmt::format("{}: the block read at {} belongs elsewhere", file, offset));
     }
-    if (const auto found = original_.find_difference({read_buffer(slot), settings_.block_bytes}, offset)) {
-      wrong_result(fmt::format("{}: the byte read at {} differs from the file's content", file, offset + *found));
+    if (const auto difference = original_.find_difference({read_buffer(slot), settings_.block_bytes}, offset)) {
+      wrong_result(fmt::format("{}: the byte read at {} differs from the file's content", file, offset + *difference));
     }
   }
 }
@@ -138,7 +144,7 @@ void IoWorker::verify_unknown(int descriptor, const std::string& file) const {
   for (unsigned slot = 0; slot < slots_; ++slot) {
     const std::uint64_t offset = read_at_[slot];
     if (offset == kNothing) continue;
-    if (!read_whole(descriptor, block.data(), block.size(), offset)) {
+    if (!read_fully(descriptor, block.data(), block.size(), offset)) {
       fail(fmt::format("{}: cannot read again at {}: {}", file, offset, std::strerror(errno)));
     }
     if (std::memcmp(block.data(), read_buffer(slot), block.size()) != 0) {
@@ -147,13 +153,12 @@ void IoWorker::verify_unknown(int descriptor, const std::string& file) const {
   }
 }
 
-void IoWorker::each_of_last_call(std::uint64_t most,
-                                 const std::function<bool(std::uint64_t, std::uint64_t)>& use) const {
+void IoWorker::visit_last_call(std::uint64_t most, const std::function<bool(std::uint64_t, std::uint64_t)>& use) const {
   BlockOrder order = before_;
   const std::uint64_t count = std::min(most, done_);
   for (std::uint64_t index = 0; index < count;) {
     for (const std::uint64_t at : order.next(std::min<std::uint64_t>(count - index, BlockOrder::kChunk))) {
-      if (!use(index++, part_.begin + at)) return;
+      if (!use(index++, part_.offset + at)) return;
     }
   }
 }
@@ -161,15 +166,15 @@ void IoWorker::each_of_last_call(std::uint64_t most,
 void IoWorker::verify_writes(int descriptor, const std::string& file) const {
   std::vector<std::byte> block(settings_.block_bytes);
   const std::uint64_t most = std::clamp<std::uint64_t>(kMaxVerified_bytes / settings_.block_bytes, 1, kMaxVerified);
-  each_of_last_call(most, [&](std::uint64_t index, std::uint64_t offset) {
+  visit_last_call(most, [&](std::uint64_t index, std::uint64_t offset) {
     if (!writes(index)) return true;
-    if (!read_whole(descriptor, block.data(), block.size(), offset)) {
+    if (!read_fully(descriptor, block.data(), block.size(), offset)) {
       fail(fmt::format("{}: cannot read back at {}: {}", file, offset, std::strerror(errno)));
     }
-    const auto found = settings_.op == IoOp::readwrite ? original_.find_difference(block, offset)
-                                                       : written_.find_difference(block, offset, call_);
-    if (found)
-      wrong_result(fmt::format("{}: the byte at {} differs from what was written there", file, offset + *found));
+    const auto difference = settings_.op == IoOp::readwrite ? original_.find_difference(block, offset)
+                                                            : written_.find_difference(block, offset, call_);
+    if (difference)
+      wrong_result(fmt::format("{}: the byte at {} differs from what was written there", file, offset + *difference));
     return true;
   });
 }

@@ -27,8 +27,8 @@ enum class IoOp {
 
 enum class IoSync {
   none,
-  end,   // one fdatasync, inside the timed region
-  each,  // every write reaches the device before the next one starts
+  end,          // one fdatasync, inside the timed region
+  every_write,  // every write reaches the device before the next one starts
 };
 
 // The settings that all workers share.
@@ -47,7 +47,7 @@ struct IoSettings {
 // A worker's part of a file, opened separately with its own offset.
 struct IoPart {
   int descriptor = -1;
-  std::uint64_t begin = 0;  // bytes
+  std::uint64_t offset = 0;  // bytes
   std::uint64_t blocks = 0;
   std::uint64_t seed = 0;          // of the order and of the written content
   double delay_s = 0;              // of the first planned start
@@ -56,8 +56,8 @@ struct IoPart {
 
 // The first operation that failed.
 struct IoError {
-  std::string what;  // "read", "write", "fdatasync"
-  int number = 0;    // errno; 0 if fewer bytes than requested were transferred
+  std::string operation;  // "read", "write", "fdatasync"
+  int number = 0;         // errno; 0 if fewer bytes than requested were transferred
   std::uint64_t offset = 0;
 };
 
@@ -76,7 +76,7 @@ class IoWorker {
   // Before a call, untimed: drops what the library itself keeps of the file.
   virtual void forget() {}
 
-  void begin_pass() { order_.begin_pass(); }
+  void start_pass() { order_.start_pass(); }
 
   // Checks the last call: blocks read in their buffers, blocks written through `descriptor`. Calls wrong_result with
   // `file` and the offset on a difference.
@@ -85,9 +85,12 @@ class IoWorker {
   void verify_unknown(int descriptor, const std::string& file) const;
 
   const std::optional<IoError>& error() const { return error_; }
-  // Of the last call: operations done, and their times.
+  // Return the number of operations that the last call did, and their times.
   std::uint64_t done() const { return done_; }
   const Histogram& histogram() const { return *histogram_; }
+  // Return the times of the reads and of the writes alone; only for mixed operations.
+  const Histogram& read_histogram() const { return *read_histogram_; }
+  const Histogram& write_histogram() const { return *write_histogram_; }
   // Returns whether a queue's buffers are registered with the kernel.
   virtual bool has_registered_buffers() const { return false; }
 
@@ -105,7 +108,7 @@ class IoWorker {
   std::byte* read_buffer(unsigned slot) const {
     return write_buffer(settings_.op == IoOp::mixed ? slots_ + slot : slot);
   }
-  std::span<const std::uint64_t> next_offsets(std::uint64_t wanted);
+  std::span<const std::uint64_t> next_offsets(std::uint64_t count);
 
   bool reads(std::uint64_t index) const { return settings_.op != IoOp::write && !writes_only(index); }
   bool writes(std::uint64_t index) const {
@@ -117,13 +120,15 @@ class IoWorker {
   }
   void note_read(unsigned slot, std::uint64_t offset) { read_at_[slot] = offset; }
 
-  void stop(const char* what, int number, std::uint64_t offset) {
-    if (!error_) error_ = IoError{what, number, offset};
+  void stop(const char* operation, int number, std::uint64_t offset) {
+    if (!error_) error_ = IoError{operation, number, offset};
   }
   bool stopped() const { return error_.has_value(); }
   void count_done() { ++done_; }
-  void note_time(Ticks ticks) {
-    histogram_->add(static_cast<std::uint64_t>(static_cast<double>(ticks) * ns_per_tick_));
+  void note_time(Ticks ticks, std::uint64_t index) {
+    const auto time_ns = static_cast<std::uint64_t>(static_cast<double>(ticks) * ns_per_tick_);
+    histogram_->add(time_ns);
+    if (settings_.op == IoOp::mixed) (writes_only(index) ? write_histogram_ : read_histogram_)->add(time_ns);
   }
   // Returns how many operations pass until the next timed one, at random so that no rhythm of the load is followed.
   unsigned until_next_timed();
@@ -134,8 +139,8 @@ class IoWorker {
   bool writes_only(std::uint64_t index) const;
   void verify_reads(const std::string& file) const;
   void verify_writes(int descriptor, const std::string& file) const;
-  void each_of_last_call(std::uint64_t most,
-                         const std::function<bool(std::uint64_t index, std::uint64_t offset)>& use) const;
+  void visit_last_call(std::uint64_t most,
+                       const std::function<bool(std::uint64_t index, std::uint64_t offset)>& use) const;
 
   IoSettings settings_;
   IoPart part_;
@@ -147,6 +152,8 @@ class IoWorker {
   BlockOrder order_;
   BlockOrder before_;  // as it was when the last call started
   std::unique_ptr<Histogram> histogram_ = std::make_unique<Histogram>();
+  std::unique_ptr<Histogram> read_histogram_;
+  std::unique_ptr<Histogram> write_histogram_;
   std::vector<std::uint64_t> read_at_;  // by slot: the offset that its content was read from
   std::optional<IoError> error_;
   std::uint64_t call_ = 0;

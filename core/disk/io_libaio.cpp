@@ -46,7 +46,7 @@ class Libaio {
     added_.push_back(slot);
   }
 
-  // What the kernel refuses is not in flight, and is submitted again by the next call: nobody waits for it in vain.
+  // Operations that the kernel refuses are not in flight; the next call submits them again, so nothing waits for them.
   int submit() {
     pointers_.clear();
     for (const unsigned slot : added_) pointers_.push_back(&blocks_[slot]);
@@ -63,9 +63,9 @@ class Libaio {
   int submit_and_wait(unsigned min_completions, double max_wait_s) {
     if (const int number = submit()) return number;
     constexpr double kNanoseconds = 1e9;
-    const double whole_s = std::floor(max_wait_s);
-    timespec time{.tv_sec = static_cast<time_t>(whole_s),
-                  .tv_nsec = static_cast<long>((max_wait_s - whole_s) * kNanoseconds)};
+    const double full_s = std::floor(max_wait_s);
+    timespec time{.tv_sec = static_cast<time_t>(full_s),
+                  .tv_nsec = static_cast<long>((max_wait_s - full_s) * kNanoseconds)};
     int result = 0;
     do {
       result = io_getevents(context_, min_completions, static_cast<long>(events_.size()), events_.data(),
@@ -76,7 +76,7 @@ class Libaio {
   }
 
   template <class Use>
-  void each_ended(Use use) {
+  void take_completions(Use use) {
     const std::size_t ended = std::exchange(ended_, 0);
     for (std::size_t i = 0; i < ended; ++i) {
       const io_event& event = events_[i];

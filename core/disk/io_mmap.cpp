@@ -38,12 +38,12 @@ class Mmap {
  public:
   Mmap(const IoPart& part, const IoSettings& settings)
       : block_bytes_(settings.block_bytes),
-        begin_(part.begin / page_bytes() * page_bytes()),
-        bytes_(part.begin + part.blocks * settings.block_bytes - begin_),
+        map_offset_(part.offset / page_bytes() * page_bytes()),
+        bytes_(part.offset + part.blocks * settings.block_bytes - map_offset_),
         descriptor_(part.descriptor) {
     install_handler();
     const int rights = PROT_READ | (settings.op == IoOp::read ? 0 : PROT_WRITE);
-    void* const mapped = mmap(nullptr, bytes_, rights, MAP_SHARED, part.descriptor, static_cast<off_t>(begin_));
+    void* const mapped = mmap(nullptr, bytes_, rights, MAP_SHARED, part.descriptor, static_cast<off_t>(map_offset_));
     if (mapped == MAP_FAILED) {  // NOLINT: the macro casts
       const int error = errno;
       const std::string reason = fmt::format("library=mmap: cannot map the file: {}", std::strerror(error));
@@ -59,16 +59,16 @@ class Mmap {
   ~Mmap() { munmap(memory_, bytes_); }
 
   ssize_t read(std::byte* data, std::uint64_t offset) const {
-    std::memcpy(data, memory_ + (offset - begin_), block_bytes_);
+    std::memcpy(data, memory_ + (offset - map_offset_), block_bytes_);
     return static_cast<ssize_t>(block_bytes_);
   }
   ssize_t write(const std::byte* data, std::uint64_t offset) const {
-    std::memcpy(memory_ + (offset - begin_), data, block_bytes_);
+    std::memcpy(memory_ + (offset - map_offset_), data, block_bytes_);
     return static_cast<ssize_t>(block_bytes_);
   }
   int sync(std::uint64_t offset) const {
-    const std::uint64_t first = (offset - begin_) / page_bytes() * page_bytes();
-    return msync(memory_ + first, offset - begin_ + block_bytes_ - first, MS_SYNC);
+    const std::uint64_t first = (offset - map_offset_) / page_bytes() * page_bytes();
+    return msync(memory_ + first, offset - map_offset_ + block_bytes_ - first, MS_SYNC);
   }
   int flush(bool to_device) const { return to_device ? fdatasync(descriptor_) : 0; }
   // Pages that are still mapped cannot leave the page cache.
@@ -89,7 +89,7 @@ class Mmap {
 
  private:
   std::uint64_t block_bytes_;
-  std::uint64_t begin_;
+  std::uint64_t map_offset_;
   std::uint64_t bytes_;
   int descriptor_;
   std::byte* memory_ = nullptr;

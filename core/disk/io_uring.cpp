@@ -84,9 +84,9 @@ class Uring {
     do {
       if (max_wait_s > 0) {
         constexpr double kNanoseconds = 1e9;
-        const double whole_s = std::floor(max_wait_s);
-        __kernel_timespec time{.tv_sec = static_cast<std::int64_t>(whole_s),
-                               .tv_nsec = static_cast<long long>((max_wait_s - whole_s) * kNanoseconds)};
+        const double full_s = std::floor(max_wait_s);
+        __kernel_timespec time{.tv_sec = static_cast<std::int64_t>(full_s),
+                               .tv_nsec = static_cast<long long>((max_wait_s - full_s) * kNanoseconds)};
         io_uring_cqe* unused = nullptr;
         result = io_uring_submit_and_wait_timeout(&ring_, &unused, min_completions, &time, nullptr);
       } else {
@@ -97,7 +97,7 @@ class Uring {
   }
 
   template <class Use>
-  void each_ended(Use use) {
+  void take_completions(Use use) {
     unsigned head = 0;
     unsigned count = 0;
     io_uring_cqe* entry = nullptr;

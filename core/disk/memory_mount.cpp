@@ -18,10 +18,10 @@ namespace {
 
 std::string checked(const std::string& path) {
   std::error_code error;
-  const auto whole = std::filesystem::canonical(path, error);
+  const auto canonical = std::filesystem::canonical(path, error);
   if (error) fail(fmt::format("path={}: {}", path, error.message()));
-  if (!std::filesystem::is_directory(whole, error)) fail(fmt::format("path={}: not a directory", path));
-  return whole.string();
+  if (!std::filesystem::is_directory(canonical, error)) fail(fmt::format("path={}: not a directory", path));
+  return canonical.string();
 }
 
 std::vector<int> nodes_in_order(const Topology& topology) {
@@ -48,8 +48,8 @@ std::optional<std::string> nearest_by_device(const Root& root, const Topology& t
   std::optional<std::string> nearest;
   double least = 0;
   for (const std::string& directory : directories) {
-    const auto own = numa_node_of(root, file_system_of(root, directory));
-    const auto there = own ? distance(root, topology, node, *own) : std::nullopt;
+    const auto directory_node = numa_node_of(root, file_system_of(root, directory));
+    const auto there = directory_node ? distance(root, topology, node, *directory_node) : std::nullopt;
     if (!there) return std::nullopt;
     if (nearest && *there >= least) continue;
     nearest = directory;
@@ -80,7 +80,7 @@ std::string nearest_directory(const Root& root, const Topology& topology, const 
   if (const auto nearest = nearest_by_device(root, topology, *node, directories)) return *nearest;
   const std::vector<int> nodes = nodes_in_order(topology);
   if (nodes.size() != directories.size()) {
-    refuse(fmt::format("path= names {} directories for {} NUMA nodes, and their devices do not tell which is nearest",
+    refuse(fmt::format("path= names {} directories for {} NUMA nodes, and their devices do not show which is nearest",
                        directories.size(), nodes.size()));
   }
   return directories.at(static_cast<std::size_t>(std::ranges::find(nodes, *node) - nodes.begin()));

@@ -27,16 +27,16 @@ class SyncIo final : public IoWorker {
 
  protected:
   void transfer(std::uint64_t operations) override {
-    const bool whole = library_.guarded([this, operations] {
+    const bool is_complete = library_.guarded([this, operations] {
       if (settings().interval_s > 0) {
         keep_pace(operations);
       } else if (settings().timed_every == 1) {
-        time_each(operations);
+        time_all(operations);
       } else {
         time_some(operations);
       }
     });
-    if (!whole) stop("access", errno, at_);
+    if (!is_complete) stop("access", errno, at_);
   }
 
   void flush() override {
@@ -46,44 +46,44 @@ class SyncIo final : public IoWorker {
 
  private:
   // Times operations back to back; the end of one is the start of the next.
-  void time_each(std::uint64_t operations) {
+  void time_all(std::uint64_t operations) {
     Ticks last = Clock::now();
-    for_each(operations, [&](std::uint64_t index, std::uint64_t offset) {
+    visit_operations(operations, [&](std::uint64_t index, std::uint64_t offset) {
       one(index, offset);
       const Ticks now = Clock::now();
-      note_time(now - last);
+      note_time(now - last, index);
       last = now;
     });
   }
 
   void time_some(std::uint64_t operations) {
     unsigned left = until_next_timed();
-    for_each(operations, [&](std::uint64_t index, std::uint64_t offset) {
+    visit_operations(operations, [&](std::uint64_t index, std::uint64_t offset) {
       if (--left > 0) [[likely]] {
         one(index, offset);
         return;
       }
-      const Ticks begin = Clock::now();
+      const Ticks start = Clock::now();
       one(index, offset);
-      note_time(Clock::now() - begin);
+      note_time(Clock::now() - start, index);
       left = until_next_timed();
     });
   }
 
   // From the planned start: the delay that one operation causes for the next ones is counted.
   void keep_pace(std::uint64_t operations) {
-    pace_.begin();
-    for_each(operations, [&](std::uint64_t index, std::uint64_t offset) {
+    pace_.start();
+    visit_operations(operations, [&](std::uint64_t index, std::uint64_t offset) {
       const Ticks planned = pace_.planned(index);
       Pace::wait_until(planned);
       one(index, offset);
-      note_time(Clock::now() - planned);
+      note_time(Clock::now() - planned, index);
     });
     if (!stopped()) pace_.finish(operations);
   }
 
   template <class Use>
-  void for_each(std::uint64_t operations, Use use) {
+  void visit_operations(std::uint64_t operations, Use use) {
     for (std::uint64_t index = 0; index < operations;) {
       for (const std::uint64_t offset : next_offsets(operations - index)) {
         use(index++, offset);
@@ -94,7 +94,7 @@ class SyncIo final : public IoWorker {
   }
 
   void one(std::uint64_t index, std::uint64_t offset_in_part) {
-    const std::uint64_t offset = part().begin + offset_in_part;
+    const std::uint64_t offset = part().offset + offset_in_part;
     const auto slot = static_cast<unsigned>(index & (slots() - 1));
     at_ = offset;
     if (reads(index)) {
@@ -104,7 +104,7 @@ class SyncIo final : public IoWorker {
     if (writes(index)) {
       stamp(slot, offset);
       if (!moved("write", library_.write(write_buffer(slot), offset))) return;
-      if (settings().sync == IoSync::each && library_.sync(offset) != 0) {
+      if (settings().sync == IoSync::every_write && library_.sync(offset) != 0) {
         stop("fdatasync", errno, offset);
         return;
       }
@@ -112,10 +112,10 @@ class SyncIo final : public IoWorker {
     count_done();
   }
 
-  bool moved(const char* what, ssize_t bytes) {
+  bool moved(const char* operation, ssize_t bytes) {
     if (bytes == static_cast<ssize_t>(settings().block_bytes)) [[likely]]
       return true;
-    stop(what, bytes < 0 ? errno : 0, at_);
+    stop(operation, bytes < 0 ? errno : 0, at_);
     return false;
   }
 

@@ -49,14 +49,14 @@ std::string absolute(const std::string& path) {
   return result.string();
 }
 
-FilePlace new_file(const std::string& path) {
-  const std::filesystem::path whole(path);
-  const std::string parent = whole.parent_path().empty() ? "." : whole.parent_path().string();
+FileLocation new_file(const std::string& path) {
+  const std::filesystem::path file_path(path);
+  const std::string parent = file_path.parent_path().empty() ? "." : file_path.parent_path().string();
   std::error_code ignored;
   if (!std::filesystem::is_directory(parent, ignored)) {
     fail(fmt::format("file={}: there is no directory {}", path, parent));
   }
-  return {.directory = absolute(parent), .name = whole.filename().string()};
+  return {.directory = absolute(parent), .name = file_path.filename().string()};
 }
 
 std::string host_name() {
@@ -71,10 +71,10 @@ std::string random_name() {
 }
 
 // Returns the process that created a file of this name on this machine; nothing for any other name.
-std::optional<pid_t> own_maker(std::string_view name) {
-  const std::string beginning = fmt::format("{}{}.", kPrefix, host_name());
-  if (!name.starts_with(beginning)) return std::nullopt;
-  name.remove_prefix(beginning.size());
+std::optional<pid_t> creator_of(std::string_view name) {
+  const std::string prefix = fmt::format("{}{}.", kPrefix, host_name());
+  if (!name.starts_with(prefix)) return std::nullopt;
+  name.remove_prefix(prefix.size());
   pid_t pid = 0;
   const auto [end, error] = std::from_chars(name.begin(), name.end(), pid);
   name.remove_prefix(static_cast<std::size_t>(end - name.begin()));
@@ -92,14 +92,14 @@ Descriptor make_nameless(int directory, const std::string& name) {
   return made;
 }
 
-Descriptor make_file(const FilePlace& place) {
-  if (place.name.empty()) {
-    Descriptor made(open(place.directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, kOnlyMine));
+Descriptor make_file(const FileLocation& location) {
+  if (location.name.empty()) {
+    Descriptor made(open(location.directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, kOnlyMine));
     if (made.is_open() || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)) return made;
   }
-  const Descriptor directory(open(place.directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const Descriptor directory(open(location.directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!directory.is_open()) return {};
-  if (!place.name.empty()) return make_nameless(directory.number(), place.name);
+  if (!location.name.empty()) return make_nameless(directory.number(), location.name);
   Descriptor made = make_nameless(directory.number(), random_name());
   struct stat status {};
   // By the file system's clock, which may be that of a file server.
@@ -109,7 +109,7 @@ Descriptor make_file(const FilePlace& place) {
 
 }  // namespace
 
-FilePlace find_place(const std::string& path) {
+FileLocation locate_file(const std::string& path) {
   struct stat status {};
   if (lstat(path.c_str(), &status) != 0) {
     if (errno == ENOENT) return new_file(path);
@@ -149,9 +149,9 @@ void sweep_leftovers(int directory, std::int64_t now_s) {
   const std::unique_ptr<DIR, int (*)(DIR*)> listing(fdopendir(openat(directory, ".", O_RDONLY | O_CLOEXEC)), closedir);
   if (!listing) return;
   while (const dirent* entry = readdir(listing.get())) {  // NOLINT(concurrency-mt-unsafe): a listing of its own
-    const auto maker = own_maker(std::data(entry->d_name));
+    const auto creator = creator_of(std::data(entry->d_name));
     struct stat status {};
-    if (!maker || is_running(*maker) ||
+    if (!creator || is_running(*creator) ||
         fstatat(directory, std::data(entry->d_name), &status, AT_SYMLINK_NOFOLLOW) != 0) {
       continue;
     }
@@ -161,16 +161,17 @@ void sweep_leftovers(int directory, std::int64_t now_s) {
   }
 }
 
-TestFile::TestFile(const FilePlace& place, std::int64_t bytes, Fill fill_with, const std::function<bool()>& is_wanted)
-    : bytes_(bytes), name_(place.directory + "/" + (place.name.empty() ? "(nameless)" : place.name)) {
-  require_room(place.directory, bytes);
-  descriptor_ = make_file(place);
-  if (!descriptor_.is_open()) fail(fmt::format("cannot create a file in {}: {}", place.directory, error_text()));
-  if (fill_with == Fill::original) fill(is_wanted);
+TestFile::TestFile(const FileLocation& location, std::int64_t bytes, Fill fill_with,
+                   const std::function<bool()>& should_continue)
+    : bytes_(bytes), name_(location.directory + "/" + (location.name.empty() ? "(nameless)" : location.name)) {
+  require_room(location.directory, bytes);
+  descriptor_ = make_file(location);
+  if (!descriptor_.is_open()) fail(fmt::format("cannot create a file in {}: {}", location.directory, error_text()));
+  if (fill_with == Fill::original) fill(should_continue);
 }
 
-TestFile::TestFile(const FilePlace& place, std::int64_t bytes, Descriptor descriptor)
-    : descriptor_(std::move(descriptor)), bytes_(bytes), name_(place.directory + "/(nameless)") {}
+TestFile::TestFile(const FileLocation& location, std::int64_t bytes, Descriptor descriptor)
+    : descriptor_(std::move(descriptor)), bytes_(bytes), name_(location.directory + "/(nameless)") {}
 
 std::uint64_t TestFile::content_seed() const {
   struct stat status {};
@@ -178,16 +179,16 @@ std::uint64_t TestFile::content_seed() const {
   return mixed(status.st_ino);
 }
 
-void TestFile::fill(const std::function<bool()>& is_wanted) const {
+void TestFile::fill(const std::function<bool()>& should_continue) const {
   const OriginalContent content(content_seed());
   std::vector<std::byte> memory(static_cast<std::size_t>(std::min(kFillStep, bytes_)));
   for (std::int64_t at = 0; at < bytes_;) {
-    if (!is_wanted()) fail("stopped while the file was being created");
+    if (!should_continue()) fail("stopped while the file was being created");
     const std::span part(memory.data(), static_cast<std::size_t>(std::min(kFillStep, bytes_ - at)));
     content.fill(part, static_cast<std::uint64_t>(at));
     const ssize_t written = pwrite(descriptor_.number(), part.data(), part.size(), at);
     if (written < 0 && errno != EINTR) fail(fmt::format("{}: cannot write at {}: {}", name_, at, error_text()));
-    // A partial write continues where it ended, with the content of that place.
+    // A partial write continues where it ended, with the content of that offset.
     if (written > 0) at += written;
   }
   if (fdatasync(descriptor_.number()) != 0) fail(fmt::format("{}: fdatasync: {}", name_, error_text()));
@@ -195,8 +196,8 @@ void TestFile::fill(const std::function<bool()>& is_wanted) const {
 
 Descriptor TestFile::open(int flags) const {
   const std::string path = fmt::format("/proc/self/fd/{}", descriptor_.number());
-  Descriptor again(::open(path.c_str(), flags | O_CLOEXEC));
-  if (again.is_open()) return again;
+  Descriptor reopened(::open(path.c_str(), flags | O_CLOEXEC));
+  if (reopened.is_open()) return reopened;
   if ((flags & O_DIRECT) != 0 && errno == EINVAL) refuse("cache=direct: this file system has no O_DIRECT");
   fail(fmt::format("{}: cannot be opened again: {}", name_, error_text()));
 }
@@ -208,10 +209,10 @@ std::int64_t TestFile::allocated_bytes() const {
   return status.st_blocks * kUnit;
 }
 
-void TestFile::complete(const std::function<bool()>& is_wanted) const {
+void TestFile::complete(const std::function<bool()>& should_continue) const {
   struct stat status {};
   fstat(descriptor_.number(), &status);
-  if (status.st_size < bytes_ || allocated_bytes() < bytes_) fill(is_wanted);
+  if (status.st_size < bytes_ || allocated_bytes() < bytes_) fill(should_continue);
 }
 
 void TestFile::empty(bool extend) const {

@@ -12,13 +12,13 @@
 namespace nameplate {
 
 // The directory that `file=` means, as an absolute path without symbolic links, and the file name in it, if given.
-struct FilePlace {
+struct FileLocation {
   std::string directory;
   std::string name;  // empty if irrelevant
 };
 
 // Throws ProbeError(failed) and says what is wrong: a symbolic link, a device, an existing file, a missing directory.
-FilePlace find_place(const std::string& path);
+FileLocation locate_file(const std::string& path);
 
 class TestFile {
  public:
@@ -29,10 +29,10 @@ class TestFile {
   };
 
   // Throws ProbeError: skipped if it would leave less free space than the reserve, failed otherwise. Long work stops
-  // when `is_wanted` returns false.
-  TestFile(const FilePlace& place, std::int64_t bytes, Fill fill, const std::function<bool()>& is_wanted);
+  // when `should_continue` returns false.
+  TestFile(const FileLocation& location, std::int64_t bytes, Fill fill, const std::function<bool()>& should_continue);
   // Takes over a file that another process created.
-  TestFile(const FilePlace& place, std::int64_t bytes, Descriptor descriptor);
+  TestFile(const FileLocation& location, std::int64_t bytes, Descriptor descriptor);
 
   int descriptor() const { return descriptor_.number(); }
   std::int64_t bytes() const { return bytes_; }
@@ -48,13 +48,13 @@ class TestFile {
   Descriptor open(int flags) const;
 
   // Restores the whole content if parts are missing after truncation.
-  void complete(const std::function<bool()>& is_wanted) const;
+  void complete(const std::function<bool()>& should_continue) const;
 
   // Truncates the file; `extend` then restores its size, without blocks.
   void empty(bool extend) const;
 
  private:
-  void fill(const std::function<bool()>& is_wanted) const;
+  void fill(const std::function<bool()>& should_continue) const;
 
   Descriptor descriptor_;
   std::int64_t bytes_;

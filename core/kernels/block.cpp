@@ -9,8 +9,8 @@ namespace {
 
 // Calls `use(offset)` for each block.
 template <class Use>
-std::uint64_t each_block(const BlockSpan& span, const std::uint64_t* offsets, std::size_t count, std::uint64_t base,
-                         Use use) {
+std::uint64_t visit_blocks(const BlockSpan& span, const std::uint64_t* offsets, std::size_t count, std::uint64_t base,
+                           Use use) {
   for (std::size_t i = 0; i < count; ++i) {
     std::uint64_t offset = offsets[i] + base;
     if (offset >= span.span_bytes) offset -= span.span_bytes;
@@ -23,12 +23,13 @@ std::uint64_t each_block(const BlockSpan& span, const std::uint64_t* offsets, st
 }
 
 std::uint64_t memset_loop(const BlockSpan& span, const std::uint64_t* offsets, std::size_t count, std::uint64_t base) {
-  return each_block(span, offsets, count, base,
-                    [&span](std::uint64_t offset) { std::memset(span.target + offset, kBlockByte, span.block_bytes); });
+  return visit_blocks(span, offsets, count, base, [&span](std::uint64_t offset) {
+    std::memset(span.target + offset, kBlockByte, span.block_bytes);
+  });
 }
 
 std::uint64_t memcpy_loop(const BlockSpan& span, const std::uint64_t* offsets, std::size_t count, std::uint64_t base) {
-  return each_block(span, offsets, count, base, [&span](std::uint64_t offset) {
+  return visit_blocks(span, offsets, count, base, [&span](std::uint64_t offset) {
     std::memcpy(span.target + offset, span.source + offset, span.block_bytes);
   });
 }

@@ -33,7 +33,7 @@ struct OneWord {
 
 // Four vectors at a time, then single vectors, words and bytes.
 template <BlockOp kOp>
-struct ManyWords {
+struct AnyLength {
   static HWY_INLINE std::uint64_t apply(const BlockSpan& span, std::uint64_t offset) {
     if constexpr (kOp == BlockOp::read) {
       return read(reinterpret_cast<const std::uint8_t*>(span.source + offset), span.block_bytes);  // NOLINT: bytes
@@ -107,7 +107,7 @@ struct OneLine {
   static HWY_INLINE std::uint64_t apply(const BlockSpan& given, std::uint64_t offset) {
     BlockSpan span = given;
     span.block_bytes = kBlockOfALine;
-    return ManyWords<kOp>::apply(span, offset);
+    return AnyLength<kOp>::apply(span, offset);
   }
 };
 
@@ -136,7 +136,7 @@ BlockLoop loop_of_size(std::uint64_t block_bytes) {
     case 4: return block_loop<OneWord<std::uint32_t, kOp>>;
     case 8: return block_loop<OneWord<std::uint64_t, kOp>>;
     case kBlockOfALine: return block_loop<OneLine<kOp>>;
-    default: return block_loop<ManyWords<kOp>>;
+    default: return block_loop<AnyLength<kOp>>;
   }
 }
 
@@ -159,7 +159,7 @@ namespace nameplate {
 BlockLoop inline_block_loop(Isa isa, BlockOp op, std::uint64_t block_bytes) {
 #define NAMEPLATE_CASE(name, space) \
   if (isa == Isa::name) return space::loop_for(op, block_bytes);
-  NAMEPLATE_FOR_EACH_TARGET(NAMEPLATE_CASE)
+  NAMEPLATE_TARGETS(NAMEPLATE_CASE)
 #undef NAMEPLATE_CASE
   return nullptr;
 }

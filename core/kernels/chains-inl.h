@@ -22,7 +22,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 // The chains are variables with names, since SVE's vectors have no size and cannot stand in an array.
 // clang-format off
-#define NAMEPLATE_EACH_CHAIN(X) \
+#define NAMEPLATE_CHAINS(X) \
   X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) \
   X(12) X(13) X(14) X(15) X(16) X(17) X(18) X(19) X(20) X(21) X(22) X(23)
 // clang-format on
@@ -35,7 +35,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 #define NAMEPLATE_PASS(s)                    \
   if constexpr ((s) < Operations::kPeriod) { \
     constexpr int kStep = (s);               \
-    NAMEPLATE_EACH_CHAIN(NAMEPLATE_STEP)     \
+    NAMEPLATE_CHAINS(NAMEPLATE_STEP)         \
   }
 
 // Takes kChains vectors from `start` through `rounds` × Operations::kPeriod steps and stores them in `finish`.
@@ -50,20 +50,20 @@ HWY_NOINLINE void run_chains(const typename Operations::T* HWY_RESTRICT start,
   const auto c1 = hn::Set(d, constants[1]);
   const auto c2 = hn::Set(d, constants[2]);
   const auto c3 = hn::Set(d, constants[3]);
-  NAMEPLATE_EACH_CHAIN(NAMEPLATE_LOAD)
+  NAMEPLATE_CHAINS(NAMEPLATE_LOAD)
   for (; rounds != 0; --rounds) {
     NAMEPLATE_PASS(0)
     NAMEPLATE_PASS(1)
     NAMEPLATE_PASS(2)
     NAMEPLATE_PASS(3)
   }
-  NAMEPLATE_EACH_CHAIN(NAMEPLATE_STORE)
+  NAMEPLATE_CHAINS(NAMEPLATE_STORE)
 #ifdef NAMEPLATE_WRONG_KERNEL  // a test build, to show that a wrong kernel is detected
   hn::StoreU(hn::Add(x0, c1), d, finish);
 #endif
 }
 
-#undef NAMEPLATE_EACH_CHAIN
+#undef NAMEPLATE_CHAINS
 #undef NAMEPLATE_LOAD
 #undef NAMEPLATE_STEP
 #undef NAMEPLATE_STORE

@@ -105,7 +105,7 @@ namespace nameplate {
 template <>
 ChainVariants<float> flops_variants(Isa isa, FloatMix mix) {
 #define NAMEPLATE_VARIANTS variants_f32
-  NAMEPLATE_FOR_EACH_TARGET(NAMEPLATE_CASE)
+  NAMEPLATE_TARGETS(NAMEPLATE_CASE)
 #undef NAMEPLATE_VARIANTS
   return {};
 }
@@ -113,7 +113,7 @@ ChainVariants<float> flops_variants(Isa isa, FloatMix mix) {
 template <>
 ChainVariants<double> flops_variants(Isa isa, FloatMix mix) {
 #define NAMEPLATE_VARIANTS variants_f64
-  NAMEPLATE_FOR_EACH_TARGET(NAMEPLATE_CASE)
+  NAMEPLATE_TARGETS(NAMEPLATE_CASE)
 #undef NAMEPLATE_VARIANTS
   return {};
 }

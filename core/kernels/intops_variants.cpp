@@ -127,7 +127,7 @@ namespace nameplate {
 template <>
 ChainVariants<std::int32_t> intops_variants(Isa isa, IntegerMix mix) {
 #define NAMEPLATE_VARIANTS variants_i32
-  NAMEPLATE_FOR_EACH_TARGET(NAMEPLATE_CASE)
+  NAMEPLATE_TARGETS(NAMEPLATE_CASE)
 #undef NAMEPLATE_VARIANTS
   return {};
 }
@@ -135,7 +135,7 @@ ChainVariants<std::int32_t> intops_variants(Isa isa, IntegerMix mix) {
 template <>
 ChainVariants<std::int64_t> intops_variants(Isa isa, IntegerMix mix) {
 #define NAMEPLATE_VARIANTS variants_i64
-  NAMEPLATE_FOR_EACH_TARGET(NAMEPLATE_CASE)
+  NAMEPLATE_TARGETS(NAMEPLATE_CASE)
 #undef NAMEPLATE_VARIANTS
   return {};
 }

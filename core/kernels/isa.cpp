@@ -38,8 +38,8 @@ bool may_use_amx() {
   return syscall(SYS_arch_prctl, kArchReqXcompPerm, kTileData) == 0;
 }
 
-std::optional<std::string> missing(bool present, const char* what) {
-  return present ? std::nullopt : std::optional("this CPU has no " + std::string(what));
+std::optional<std::string> missing(bool present, const char* feature) {
+  return present ? std::nullopt : std::optional("this CPU has no " + std::string(feature));
 }
 
 #endif
@@ -49,15 +49,15 @@ std::optional<std::string> missing(bool present, const char* what) {
 std::string to_string(Isa isa) { return kNames.at(static_cast<std::size_t>(isa)); }
 
 std::optional<Isa> parse_isa(std::string_view name) {
-  const auto* const found = std::ranges::find(kNames, name);
-  if (found == kNames.end()) return std::nullopt;
-  return static_cast<Isa>(found - kNames.begin());
+  const auto* const match = std::ranges::find(kNames, name);
+  if (match == kNames.end()) return std::nullopt;
+  return static_cast<Isa>(match - kNames.begin());
 }
 
 Isa widest_isa(const std::function<bool(Isa)>& has_kernels) {
   const auto from_widest = std::views::reverse(compiled_isas());
-  const auto found = std::ranges::find_if(from_widest, [&](Isa isa) { return !why_not(isa) && has_kernels(isa); });
-  return found == from_widest.end() ? Isa::scalar : *found;
+  const auto match = std::ranges::find_if(from_widest, [&](Isa isa) { return !why_not(isa) && has_kernels(isa); });
+  return match == from_widest.end() ? Isa::scalar : *match;
 }
 
 Isa widest_vector_isa() { return vector_isas().back(); }

@@ -34,10 +34,10 @@ void fill_column(std::span<double> column, std::int64_t index) {
 #endif
 }
 
-RowErrors row_errors(std::int64_t begin, std::int64_t end, std::span<const double> x) {
+RowErrors row_errors(std::int64_t first, std::int64_t end, std::span<const double> x) {
   const auto n = static_cast<std::int64_t>(x.size());
   RowErrors errors;
-  for (std::int64_t row = begin; row < end; ++row) {
+  for (std::int64_t row = first; row < end; ++row) {
     const double b = element(row, n);
     double sum = -b;
     double magnitudes = 0;

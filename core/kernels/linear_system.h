@@ -18,7 +18,7 @@ struct RowErrors {
   double norm_a = 0;
   double norm_b = 0;
 };
-RowErrors row_errors(std::int64_t begin, std::int64_t end, std::span<const double> x);
+RowErrors row_errors(std::int64_t first, std::int64_t end, std::span<const double> x);
 
 // Returns the larger of each.
 RowErrors worse(const RowErrors& one, const RowErrors& other);

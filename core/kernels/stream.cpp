@@ -85,9 +85,9 @@ namespace {
 
 // Counts the differences of a chunk without a branch for each element, and searches only a chunk that has some.
 template <class T, class Expected>
-std::size_t first_difference(const T* values, std::size_t begin, std::size_t end, const Expected& expected) {
+std::size_t first_difference(const T* values, std::size_t first, std::size_t end, const Expected& expected) {
   constexpr std::size_t kChunk = 4096;
-  for (std::size_t chunk = begin; chunk < end; chunk += kChunk) {
+  for (std::size_t chunk = first; chunk < end; chunk += kChunk) {
     const std::size_t stop = std::min(chunk + kChunk, end);
     std::size_t wrong = 0;
     for (std::size_t i = chunk; i < stop; ++i) wrong += values[i] != expected(i) ? 1 : 0;
@@ -101,27 +101,27 @@ std::size_t first_difference(const T* values, std::size_t begin, std::size_t end
 }  // namespace
 
 template <class T>
-std::size_t stream_mismatch(StreamOp op, std::uint64_t passes, unsigned array, const T* values, std::size_t begin,
+std::size_t stream_mismatch(StreamOp op, std::uint64_t passes, unsigned array, const T* values, std::size_t first,
                             std::size_t end) {
   return visit_expected<T>(op, passes, array,
-                           [=](const auto& expected) { return first_difference(values, begin, end, expected); });
+                           [=](const auto& expected) { return first_difference(values, first, end, expected); });
 }
 
 template std::size_t stream_mismatch<float>(StreamOp op, std::uint64_t passes, unsigned array, const float* values,
-                                            std::size_t begin, std::size_t end);
+                                            std::size_t first, std::size_t end);
 template std::size_t stream_mismatch<double>(StreamOp op, std::uint64_t passes, unsigned array, const double* values,
-                                             std::size_t begin, std::size_t end);
+                                             std::size_t first, std::size_t end);
 
 template <class T>
-std::uint64_t stream_checksum(std::size_t begin, std::size_t end) {
+std::uint64_t stream_checksum(std::size_t first, std::size_t end) {
   std::uint64_t all = 0;
-  for (std::size_t i = begin; i < end; ++i) all ^= bits_of(stream_start<T>(0, i));
+  for (std::size_t i = first; i < end; ++i) all ^= bits_of(stream_start<T>(0, i));
   return all;
 }
 
 template float stream_expected<float>(StreamOp op, std::uint64_t passes, unsigned array, std::size_t index);
 template double stream_expected<double>(StreamOp op, std::uint64_t passes, unsigned array, std::size_t index);
-template std::uint64_t stream_checksum<float>(std::size_t begin, std::size_t end);
-template std::uint64_t stream_checksum<double>(std::size_t begin, std::size_t end);
+template std::uint64_t stream_checksum<float>(std::size_t first, std::size_t end);
+template std::uint64_t stream_checksum<double>(std::size_t first, std::size_t end);
 
 }  // namespace nameplate

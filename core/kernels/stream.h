@@ -77,9 +77,9 @@ T stream_start(unsigned array, std::size_t index) {
 template <class T>
 T stream_expected(StreamOp op, std::uint64_t passes, unsigned array, std::size_t index);
 
-// Returns the first index from `begin` to `end` at which `values` differs from that, or `end`.
+// Returns the first index from `first` to `end` at which `values` differs from that, or `end`.
 template <class T>
-std::size_t stream_mismatch(StreamOp op, std::uint64_t passes, unsigned array, const T* values, std::size_t begin,
+std::size_t stream_mismatch(StreamOp op, std::uint64_t passes, unsigned array, const T* values, std::size_t first,
                             std::size_t end);
 
 // Returns the scalar of the pass with this number, counted from 0.
@@ -87,6 +87,6 @@ double stream_scalar(StreamOp op, std::uint64_t pass);
 
 // Returns what `read` returns for these elements before any pass.
 template <class T>
-std::uint64_t stream_checksum(std::size_t begin, std::size_t end);
+std::uint64_t stream_checksum(std::size_t first, std::size_t end);
 
 }  // namespace nameplate

@@ -165,7 +165,7 @@ namespace nameplate {
 template <>
 StreamLoop<float> stream_loop(Isa isa, StreamOp op, Stores stores) {
 #define NAMEPLATE_LOOP loop_f32
-  NAMEPLATE_FOR_EACH_TARGET(NAMEPLATE_CASE)
+  NAMEPLATE_TARGETS(NAMEPLATE_CASE)
 #undef NAMEPLATE_LOOP
   return nullptr;
 }
@@ -173,7 +173,7 @@ StreamLoop<float> stream_loop(Isa isa, StreamOp op, Stores stores) {
 template <>
 StreamLoop<double> stream_loop(Isa isa, StreamOp op, Stores stores) {
 #define NAMEPLATE_LOOP loop_f64
-  NAMEPLATE_FOR_EACH_TARGET(NAMEPLATE_CASE)
+  NAMEPLATE_TARGETS(NAMEPLATE_CASE)
 #undef NAMEPLATE_LOOP
   return nullptr;
 }

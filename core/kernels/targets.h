@@ -12,7 +12,7 @@
 
 #include <hwy/detect_targets.h>
 
-// What a version of Highway does not have is no target.
+// A target that this version of Highway does not have is left out.
 #ifndef HWY_SSE2
 #define HWY_SSE2 0
 #endif
@@ -31,7 +31,7 @@
 
 // X(isa, namespace) for every target that this file is compiled for.
 #if HWY_ARCH_X86
-#define NAMEPLATE_FOR_EACH_TARGET(X) X(scalar, N_SCALAR) X(sse2, N_SSSE3) X(avx2, N_AVX2) X(avx512, N_AVX3)
+#define NAMEPLATE_TARGETS(X) X(scalar, N_SCALAR) X(sse2, N_SSSE3) X(avx2, N_AVX2) X(avx512, N_AVX3)
 #elif HWY_ARCH_ARM_A64
 #if HWY_NEON_WITHOUT_AES
 #define NAMEPLATE_NEON N_NEON_WITHOUT_AES
@@ -40,12 +40,12 @@
 #endif
 // Highway 1.0 chooses at runtime among the targets of Arm only with g++.
 #if HWY_TARGETS & HWY_SVE
-#define NAMEPLATE_FOR_EACH_TARGET(X) X(neon, NAMEPLATE_NEON) X(sve, N_SVE)
+#define NAMEPLATE_TARGETS(X) X(neon, NAMEPLATE_NEON) X(sve, N_SVE)
 #else
-#define NAMEPLATE_FOR_EACH_TARGET(X) X(neon, NAMEPLATE_NEON)
+#define NAMEPLATE_TARGETS(X) X(neon, NAMEPLATE_NEON)
 #endif
 #else
-#define NAMEPLATE_FOR_EACH_TARGET(X) X(scalar, N_SCALAR)
+#define NAMEPLATE_TARGETS(X) X(scalar, N_SCALAR)
 #endif
 
 #endif  // NAMEPLATE_KERNELS_TARGETS_H_

@@ -1,4 +1,4 @@
-// A chain of dependent operations beside 512-bit vectors, for the clock of a core that executes them.
+// A chain of dependent operations among 512-bit vectors, for the clock of a core that executes them.
 //
 // Some cores (Emerald Rapids: 2.79 instead of 2.99 GHz) lower their clock for such vectors, and raise it again within
 // 6 us after the last one. A chain without vectors would show the higher clock.

@@ -52,7 +52,7 @@ namespace nameplate {
 WorksetLoop vector_workset_loop(Isa isa) {
 #define NAMEPLATE_CASE(name, space) \
   if (isa == Isa::name) return space::workset_loop;
-  NAMEPLATE_FOR_EACH_TARGET(NAMEPLATE_CASE)
+  NAMEPLATE_TARGETS(NAMEPLATE_CASE)
 #undef NAMEPLATE_CASE
   return nullptr;
 }

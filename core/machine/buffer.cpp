@@ -36,8 +36,8 @@ std::uintptr_t address_of(const std::byte* memory) {
 
 Buffer::Buffer(std::size_t size_bytes, Pages pages) : size_bytes_(size_bytes) {
   const std::size_t unit = unit_of(pages);
-  const std::size_t wanted = rounded_up(size_bytes, unit);
-  const std::size_t mapped = wanted + (unit > page_bytes() ? unit : 0);
+  const std::size_t aligned_bytes = rounded_up(size_bytes, unit);
+  const std::size_t mapped = aligned_bytes + (unit > page_bytes() ? unit : 0);
   void* raw = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (raw == MAP_FAILED) {  // NOLINT: the macro casts
     throw std::runtime_error(fmt::format("cannot map {} bytes of memory: {}", mapped, std::strerror(errno)));
@@ -46,17 +46,17 @@ Buffer::Buffer(std::size_t size_bytes, Pages pages) : size_bytes_(size_bytes) {
   // The kernel uses huge pages only on their own boundary, so the unaligned ends are unmapped.
   const std::size_t before = rounded_up(address_of(memory), unit) - address_of(memory);
   if (before > 0) munmap(memory, before);
-  if (mapped - before > wanted) munmap(memory + before + wanted, mapped - before - wanted);
-  mapped_bytes_ = wanted;
-  memory_ = {memory + before, [wanted](std::byte* mine) { munmap(mine, wanted); }};
-  madvise(memory_.get(), wanted, pages == Pages::huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+  if (mapped - before > aligned_bytes) munmap(memory + before + aligned_bytes, mapped - before - aligned_bytes);
+  mapped_bytes_ = aligned_bytes;
+  memory_ = {memory + before, [aligned_bytes](std::byte* mine) { munmap(mine, aligned_bytes); }};
+  madvise(memory_.get(), aligned_bytes, pages == Pages::huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
 }
 
 Buffer::Buffer(std::byte* memory, std::size_t size_bytes, Release release)
     : memory_(memory, std::move(release)), size_bytes_(size_bytes), mapped_bytes_(size_bytes) {}
 
-void Buffer::touch(std::size_t begin, std::size_t end) const {
-  for (std::size_t at = begin; at < end; at += page_bytes()) {
+void Buffer::touch(std::size_t first, std::size_t end) const {
+  for (std::size_t at = first; at < end; at += page_bytes()) {
     *static_cast<volatile std::byte*>(memory_.get() + at) = std::byte{1};
   }
 }
@@ -74,15 +74,15 @@ void Buffer::bind_to_node(unsigned node) const {
 
 std::int64_t Buffer::huge_bytes() const {
   constexpr std::int64_t kKibi = 1024;
-  const std::uintptr_t begin = address_of(memory_.get());
-  const std::uintptr_t end = begin + size_bytes_;
+  const std::uintptr_t first = address_of(memory_.get());
+  const std::uintptr_t end = first + size_bytes_;
   std::ifstream file("/proc/self/smaps");
   bool inside = false;
   std::int64_t result = 0;
   for (std::string line; std::getline(file, line);) {
     std::uintptr_t from = 0;
     std::uintptr_t to = 0;
-    if (std::sscanf(line.c_str(), "%lx-%lx ", &from, &to) == 2) inside = from < end && to > begin;  // NOLINT
+    if (std::sscanf(line.c_str(), "%lx-%lx ", &from, &to) == 2) inside = from < end && to > first;  // NOLINT
     if (inside && line.starts_with("AnonHugePages:")) result += std::stoll(line.substr(line.find(':') + 1)) * kKibi;
   }
   return result;

@@ -31,9 +31,9 @@ class Buffer {
     return {reinterpret_cast<T*>(memory_.get()), size_bytes_ / sizeof(T)};  // NOLINT: page-aligned raw memory
   }
 
-  // Writes one byte of every page in [begin, end). Each worker calls it for its own part, so that the kernel places the
+  // Writes one byte of every page in [first, end). Each worker calls it for its own part, so that the kernel places the
   // pages on that worker's NUMA node.
-  void touch(std::size_t begin, std::size_t end) const;
+  void touch(std::size_t first, std::size_t end) const;
 
   // Allocates its pages on one NUMA node, except pages that are already touched. Throws std::runtime_error.
   void bind_to_node(unsigned node) const;

@@ -24,8 +24,8 @@ std::optional<std::string> variable(const Root& root, const std::string& process
   const auto raw = root.bytes("/proc/" + process + "/environ");
   if (!raw) return std::nullopt;
   std::istringstream variables(std::string(raw->begin(), raw->end()));
-  for (std::string each; std::getline(variables, each, '\0');) {
-    if (each.starts_with(name + "=")) return each.substr(name.size() + 1);
+  for (std::string entry; std::getline(variables, entry, '\0');) {
+    if (entry.starts_with(name + "=")) return entry.substr(name.size() + 1);
   }
   return std::nullopt;
 }

@@ -1,4 +1,4 @@
-// What stands between this process and the machine: a container, and what it forbids.
+// Finds the container in which this process runs, and what the container forbids.
 #pragma once
 
 #include <optional>

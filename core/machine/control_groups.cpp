@@ -20,7 +20,7 @@ struct Group {
   std::string name;  // its path in the hierarchy
 };
 
-// Whether a list that is separated by commas has this item.
+// Returns whether a list that is separated by commas has this item.
 bool has_item(const std::string& list, const std::string& item) {
   return fmt::format(",{},", list).find(fmt::format(",{},", item)) != std::string::npos;
 }
@@ -77,8 +77,8 @@ std::optional<Mount> mount_in(const std::string& line, int version, const std::s
   Mount mount;
   fields >> ignored >> ignored >> ignored >> mount.root >> mount.point;
   file_system >> type >> ignored >> options;
-  const bool is_wanted = version == 1 ? type == "cgroup" && has_item(options, controller) : type == "cgroup2";
-  if (!fields || !is_wanted) return std::nullopt;
+  const bool is_match = version == 1 ? type == "cgroup" && has_item(options, controller) : type == "cgroup2";
+  if (!fields || !is_match) return std::nullopt;
   return Mount{.root = unescaped(mount.root), .point = unescaped(mount.point)};
 }
 
@@ -94,7 +94,7 @@ std::vector<Mount> listed_mounts(const Root& root, const std::string& mountinfo,
   return result;
 }
 
-std::vector<Mount> usual_mounts(const Root& root, int version, const std::string& controller) {
+std::vector<Mount> default_mounts(const Root& root, int version, const std::string& controller) {
   const std::string base = "/sys/fs/cgroup";
   const std::vector<std::string> points =
       version == 2 ? std::vector{base, base + "/unified"} : std::vector{base + "/" + controller};
@@ -124,7 +124,7 @@ ControlGroups find_control_groups(const Root& root, const std::string& controlle
   ControlGroups result{.version = group->version};
   std::optional<std::string> longest;  // the mount that shows the most ancestors
   const auto mounts = mountinfo ? listed_mounts(root, *mountinfo, group->version, controller)
-                                : usual_mounts(root, group->version, controller);
+                                : default_mounts(root, group->version, controller);
   for (const Mount& mount : mounts) {
     const auto path = path_in(mount, group->name);
     const bool is_visible = path && (!mountinfo || root.exists(mount.point + *path));

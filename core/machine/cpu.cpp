@@ -16,7 +16,7 @@ constexpr double kHertzPerMegahertz = 1e6;
 constexpr double kHertzPerGigahertz = 1e9;
 const std::string kCpufreq = "/sys/devices/system/cpu/cpu0/cpufreq/";
 
-std::vector<std::string> words(const std::string& text) {
+std::vector<std::string> split(const std::string& text) {
   std::istringstream stream(text);
   std::vector<std::string> result;
   for (std::string word; stream >> word;) result.push_back(word);
@@ -47,7 +47,7 @@ std::optional<double> frequency_in_name(const std::string& model) {
   return gigahertz ? std::optional(*gigahertz * kHertzPerGigahertz) : std::nullopt;
 }
 
-std::optional<int> whole_field(const std::string& cpuinfo, const std::string& key) {
+std::optional<int> integer_field(const std::string& cpuinfo, const std::string& key) {
   constexpr double kMax = 1 << 16;
   const auto number = leading_number(field(cpuinfo, key).value_or(""));
   const bool is_possible = number && *number >= 0 && *number <= kMax;
@@ -87,10 +87,10 @@ Cpu read_cpu(const Root& root) {
   cpu.architecture = architecture(root, info);
   cpu.vendor = field(info, "vendor_id").value_or(field(info, "CPU implementer") ? "ARM" : "");
   cpu.model = field(info, "model name").value_or(arm_model(info));
-  cpu.family_number = whole_field(info, "cpu family");
-  cpu.model_number = whole_field(info, "model");
-  cpu.stepping = whole_field(info, "stepping");
-  cpu.flags = words(field(info, "flags").value_or(field(info, "Features").value_or("")));
+  cpu.family_number = integer_field(info, "cpu family");
+  cpu.model_number = integer_field(info, "model");
+  cpu.stepping = integer_field(info, "stepping");
+  cpu.flags = split(field(info, "flags").value_or(field(info, "Features").value_or("")));
   if (const auto megahertz = leading_number(field(info, "cpu MHz").value_or(""))) {
     cpu.listed_frequency_hz = *megahertz * kHertzPerMegahertz;
   }

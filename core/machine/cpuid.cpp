@@ -41,9 +41,9 @@ Cpuid recorded(const std::string& text) {
     std::uint32_t leaf = 0;
     std::uint32_t subleaf = 0;
     CpuidRegisters answer;
-    const int found = std::sscanf(line.c_str(), "%x %x: eax=%x ebx=%x ecx=%x edx=%x", &leaf, &subleaf, &answer.eax,
-                                  &answer.ebx, &answer.ecx, &answer.edx);
-    if (found == 6) answers[{leaf, subleaf}] = answer;
+    const int n_fields = std::sscanf(line.c_str(), "%x %x: eax=%x ebx=%x ecx=%x edx=%x", &leaf, &subleaf, &answer.eax,
+                                     &answer.ebx, &answer.ecx, &answer.edx);
+    if (n_fields == 6) answers[{leaf, subleaf}] = answer;
   }
   return [answers](std::uint32_t leaf, std::uint32_t subleaf) {
     const auto answer = answers.find({leaf, subleaf});

@@ -19,11 +19,11 @@ double seconds(const timeval& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * kMicrosecond;
 }
 
-// Longer than what is looked for in the files: it is in their first lines.
-using Beginning = std::array<char, 1024>;
+// Long enough for the first lines of the files, which have the counters.
+using FileHead = std::array<char, 1024>;
 
 // Returns the beginning of the file's current content; empty if it is not open or not readable.
-std::string_view read_again(const Descriptor& file, Beginning& content) {
+std::string_view read_head(const Descriptor& file, FileHead& content) {
   if (!file.is_open()) return {};
   const ssize_t size = pread(file.number(), content.data(), content.size(), 0);
   return {content.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0))};
@@ -42,8 +42,8 @@ std::optional<std::int64_t> take_number(std::string_view& text) {
 // The eighth number of the first line of /proc/stat, in clock ticks (proc(5)). Sandboxes show a file in which all are
 // 0: they count nothing.
 std::optional<double> read_steal(const Descriptor& stat) {
-  Beginning content{};
-  std::string_view text = read_again(stat, content);
+  FileHead content{};
+  std::string_view text = read_head(stat, content);
   text.remove_prefix(std::min(text.find(' '), text.size()));  // the name of the line
   constexpr int kStealColumn = 8;
   std::optional<std::int64_t> ticks;
@@ -59,8 +59,8 @@ std::optional<double> read_steal(const Descriptor& stat) {
 
 std::optional<std::int64_t> read_throttled(const Descriptor& cpu_stat) {
   constexpr std::string_view kKey = "nr_throttled ";
-  Beginning content{};
-  std::string_view text = read_again(cpu_stat, content);
+  FileHead content{};
+  std::string_view text = read_head(cpu_stat, content);
   const std::size_t at = text.find(kKey);
   if (at == std::string_view::npos) return std::nullopt;
   text.remove_prefix(at + kKey.size());
@@ -94,10 +94,10 @@ DisturbanceReader::DisturbanceReader(const Root& root, const Limits& limits, Now
 Disturbance DisturbanceReader::read() {
   constexpr int kTimesItsCost = 200;
   constexpr auto kShortest = std::chrono::milliseconds(1);
-  const Time begin = now_();
+  const Time start = now_();
   counts_ = read_files();
   const Time end = now_();
-  due_ = end + std::max<Time::duration>(kTimesItsCost * (end - begin), kShortest);
+  due_ = end + std::max<Time::duration>(kTimesItsCost * (end - start), kShortest);
   return with_usage();
 }
 
@@ -117,8 +117,8 @@ std::optional<std::int64_t> DisturbanceReader::read_thermal_throttled() const {
   if (thermal_paths_.empty()) return std::nullopt;
   std::int64_t sum = 0;
   for (const std::string& path : thermal_paths_) {
-    Beginning content{};
-    std::string_view text = read_again(root_.open(path), content);
+    FileHead content{};
+    std::string_view text = read_head(root_.open(path), content);
     const auto events = take_number(text);
     if (!events) return std::nullopt;
     sum += *events;

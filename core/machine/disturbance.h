@@ -1,4 +1,4 @@
-// What happened to this process and its machine during a sample: readings before and after, and their difference.
+// Counts the disturbances of a sample: the difference of readings of the process and the machine before and after it.
 #pragma once
 
 #include <chrono>
@@ -15,7 +15,7 @@
 
 namespace nameplate {
 
-// What the system counts in files; nothing is unknown, not 0.
+// The counts that the system keeps in files. A missing value is unknown, not 0.
 struct SystemCounts {
   std::optional<double> steal_s;                  // time for which the hypervisor ran something else, summed over CPUs
   std::optional<std::int64_t> cgroup_throttled;   // periods in which the cgroup's quota was exhausted

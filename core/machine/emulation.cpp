@@ -23,8 +23,8 @@ bool is_emulated_by_qemu(const Cpuid& cpuid) {
   constexpr std::uint32_t kHypervisorName = 0x4000'0000;
   const auto answer = cpuid(kHypervisorName, 0);
   if (!answer) return false;
-  const std::array<std::uint32_t, 3> words = {answer->ebx, answer->ecx, answer->edx};
-  return std::memcmp(words.data(), "TCGTCGTCGTCG", sizeof words) == 0;
+  const std::array<std::uint32_t, 3> name = {answer->ebx, answer->ecx, answer->edx};
+  return std::memcmp(name.data(), "TCGTCGTCGTCG", sizeof name) == 0;
 }
 
 }  // namespace

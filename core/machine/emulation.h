@@ -1,4 +1,4 @@
-// Whether the processor is emulated, so that a figure is that of the emulator.
+// Detects an emulated processor, whose values would be those of the emulator.
 #pragma once
 
 #include <optional>

@@ -13,7 +13,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "LapackInteger relies on it");
 
 // The pthreads build in distributions that install several, the usual name, and any LAPACK.
-const std::vector<std::string> kUsual = {"libopenblas.so.0", "libopenblasp.so.0", "liblapack.so.3"};
+const std::vector<std::string> kDefaultLibraries = {"libopenblas.so.0", "libopenblasp.so.0", "liblapack.so.3"};
 constexpr const char* kPackage = "libopenblas0-pthread";
 
 // The functions with which a library's threads are set and queried.
@@ -25,10 +25,10 @@ constexpr std::array<Threading, 2> kThreading = {
     {{"openblas_set_num_threads", "openblas_get_num_threads"}, {"MKL_Set_Num_Threads", "MKL_Get_Max_Threads"}}};
 
 SharedLibrary load(const std::string& name) {
-  return name.empty() ? SharedLibrary::first_of(kUsual, kPackage) : SharedLibrary::of_user(name);
+  return name.empty() ? SharedLibrary::first_of(kDefaultLibraries, kPackage) : SharedLibrary::of_user(name);
 }
 
-std::string words(const SharedLibrary& library, const char* function) {
+std::string text_of(const SharedLibrary& library, const char* function) {
   auto* const say = library.function_if_there<char*()>(function);
   return say == nullptr ? "" : say();
 }
@@ -37,12 +37,12 @@ std::string words(const SharedLibrary& library, const char* function) {
 std::string config_of(const SharedLibrary& library) {
   std::array<char, 256> line{};
   auto* const say = library.function_if_there<void(char*, int)>("MKL_Get_Version_String");
-  if (say == nullptr) return words(library, "openblas_get_config");
+  if (say == nullptr) return text_of(library, "openblas_get_config");
   say(line.data(), static_cast<int>(line.size()));
   return line.data();
 }
 
-// By OpenBLAS's numbers (openblas_get_parallel).
+// Returns the kind of threads by OpenBLAS's numbers (openblas_get_parallel).
 std::string threading_of(const SharedLibrary& library) {
   constexpr std::array<const char*, 3> kNames = {"none", "pthreads", "OpenMP"};
   auto* const kind = library.function_if_there<int()>("openblas_get_parallel");
@@ -54,7 +54,7 @@ std::string without_trailing_spaces(std::string text) {
   return text;
 }
 
-std::string first_two_words(const std::string& text) { return text.substr(0, text.find(' ', text.find(' ') + 1)); }
+std::string name_and_version(const std::string& text) { return text.substr(0, text.find(' ', text.find(' ') + 1)); }
 
 }  // namespace
 
@@ -77,9 +77,9 @@ int Lapack::set_threads(int threads) const {
 std::map<std::string, std::string> Lapack::labels() const {
   const std::string config = without_trailing_spaces(config_of(library_));
   const bool is_openblas = config.starts_with("OpenBLAS");
-  std::map<std::string, std::string> labels = {{"blas", is_openblas ? first_two_words(config) : name()},
+  std::map<std::string, std::string> labels = {{"blas", is_openblas ? name_and_version(config) : name()},
                                                {"blas_config", config},
-                                               {"blas_core", words(library_, "openblas_get_corename")},
+                                               {"blas_core", text_of(library_, "openblas_get_corename")},
                                                {"blas_threading", threading_of(library_)}};
   std::erase_if(labels, [](const auto& label) { return label.second.empty(); });
   return labels;

@@ -85,8 +85,8 @@ std::optional<MemoryLeft> left_in(const Root& root, const std::string& directory
   const std::string stat = root.text(directory + "/memory.stat").value_or("");
   const std::int64_t droppable =
       v1 ? sum_of(stat, {"total_active_file", "total_inactive_file"}) : sum_of(stat, {"active_file", "inactive_file"});
-  const std::int64_t kept = std::max<std::int64_t>(0, *used - droppable);
-  return MemoryLeft{.limit_bytes = *limit, .left_bytes = std::max<std::int64_t>(0, *limit - kept)};
+  const std::int64_t held = std::max<std::int64_t>(0, *used - droppable);
+  return MemoryLeft{.limit_bytes = *limit, .left_bytes = std::max<std::int64_t>(0, *limit - held)};
 }
 
 // A group counts how often its own quota throttled, not those of its ancestors: the smallest quota decides.

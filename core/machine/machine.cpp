@@ -66,8 +66,8 @@ std::optional<std::string> read_product(const Root& root) {
   return vendor.value_or("") + " " + product.value_or("");
 }
 
-// Whether the CPU says that it runs a guest; nothing if it says neither. /proc/cpuinfo may be hidden, which CPUID is
-// not, and a recorded machine may lack CPUID.
+// Returns whether the CPU reports that it runs a guest; nothing if it reports neither. /proc/cpuinfo may be hidden,
+// which CPUID is not, and a recorded machine may lack CPUID.
 std::optional<bool> is_guest_by_cpu(const Root& root, const Cpu& cpu) {
   constexpr std::uint32_t kFeatures = 1;
   constexpr std::uint32_t kIsGuest = 1U << 31;

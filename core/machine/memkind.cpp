@@ -35,10 +35,10 @@ struct Memkind {
   }
 };
 
-std::string words_of(int error) {
-  std::array<char, MEMKIND_ERROR_MESSAGE_SIZE> words{};
-  Memkind::get().describe(error, words.data(), words.size());
-  return words.data();
+std::string memkind_message(int error) {
+  std::array<char, MEMKIND_ERROR_MESSAGE_SIZE> message{};
+  Memkind::get().describe(error, message.data(), message.size());
+  return message.data();
 }
 
 }  // namespace
@@ -47,7 +47,7 @@ Buffer allocate_memkind(const std::string& directory, std::size_t size_bytes) {
   const Memkind& memkind = Memkind::get();
   memkind_t kind = nullptr;
   const int error = memkind.create(directory.c_str(), 0, &kind);  // 0: as large as the mount allows
-  if (error != 0) fail(fmt::format("memkind cannot create a heap in {}: {}", directory, words_of(error)));
+  if (error != 0) fail(fmt::format("memkind cannot create a heap in {}: {}", directory, memkind_message(error)));
   void* memory = nullptr;
   if (memkind.allocate(kind, &memory, page_bytes(), size_bytes) != 0) {
     memkind.destroy(kind);

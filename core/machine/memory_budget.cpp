@@ -31,14 +31,14 @@ std::optional<MemoryBudget> read_memory_budget(const Machine& machine) {
   return budget;
 }
 
-void require_memory(std::int64_t bytes, const Machine& machine, const std::string& what) {
+void require_memory(std::int64_t bytes, const Machine& machine, const std::string& consumer) {
   const auto budget = read_memory_budget(machine);
   if (!budget || bytes <= budget->usable_bytes) return;
-  const std::string place = budget->of_group ? "the control group's limit of" : "the machine's";
+  const std::string owner = budget->of_group ? "the control group's limit of" : "the machine's";
   const std::string reason = fmt::format(
       "{} would take {} of memory, but {} of {} {} are free and {} % of that may be used; choose a size "
       "that takes at most {}",
-      what, size_text(bytes), size_text(budget->free_bytes), place, size_text(budget->total_bytes), kUsablePercent,
+      consumer, size_text(bytes), size_text(budget->free_bytes), owner, size_text(budget->total_bytes), kUsablePercent,
       size_text(budget->usable_bytes));
   if (bytes <= budget->total_bytes / 100 * kUsablePercent) refuse_for_now(reason);
   refuse(reason);

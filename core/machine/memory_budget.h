@@ -20,8 +20,8 @@ struct MemoryBudget {
 // Reads the current state, which may differ from when the machine was read. Nothing if the system reports neither.
 std::optional<MemoryBudget> read_memory_budget(const Machine& machine);
 
-// Refuses the experiment (probe/error.h) if `bytes` exceed the budget, and states the numbers. `what` names what needs
-// the memory: "three arrays of size=8GiB".
-void require_memory(std::int64_t bytes, const Machine& machine, const std::string& what);
+// Refuses the experiment (probe/error.h) if `bytes` exceed the budget, and states the numbers. `consumer` names what
+// needs the memory: "three arrays of size=8GiB".
+void require_memory(std::int64_t bytes, const Machine& machine, const std::string& consumer);
 
 }  // namespace nameplate

@@ -14,10 +14,10 @@ namespace nameplate {
 namespace {
 
 const NumaNode& find_node(const Topology& topology, unsigned node) {
-  const auto found = std::ranges::find(topology.numa_nodes, static_cast<int>(node), &NumaNode::index);
-  if (found != topology.numa_nodes.end()) return *found;
+  const auto match = std::ranges::find(topology.numa_nodes, static_cast<int>(node), &NumaNode::index);
+  if (match != topology.numa_nodes.end()) return *match;
   std::vector<int> there;
-  for (const NumaNode& each : topology.numa_nodes) there.push_back(each.index);
+  for (const NumaNode& existing : topology.numa_nodes) there.push_back(existing.index);
   refuse(fmt::format("there is no NUMA node {}; this machine has {}", node, fmt::join(there, ", ")));
 }
 

@@ -50,7 +50,7 @@ struct Mapping {
   bool is_pmem = false;
 };
 
-[[noreturn]] void cannot_map(const std::string& directory, std::size_t size_bytes) {
+[[noreturn]] void throw_map_error(const std::string& directory, std::size_t size_bytes) {
   if (errno == ENOSPC) refuse_for_now(fmt::format("{} is full: {} bytes do not fit", directory, size_bytes));
   fail(fmt::format("libpmem cannot map {} bytes in {}: {}", size_bytes, directory, Libpmem::get().error_message()));
 }
@@ -61,7 +61,7 @@ Mapping map_file(const std::string& directory, std::size_t size_bytes) {
   int is_pmem = 0;
   void* const memory = libpmem.map_file(directory.c_str(), size_bytes, PMEM_FILE_CREATE | PMEM_FILE_TMPFILE,
                                         S_IRUSR | S_IWUSR, &mapped, &is_pmem);
-  if (memory == nullptr) cannot_map(directory, size_bytes);
+  if (memory == nullptr) throw_map_error(directory, size_bytes);
   const auto unmap = [mapped](std::byte* mine) { Libpmem::get().unmap(mine, mapped); };
   return {.buffer = Buffer(static_cast<std::byte*>(memory), size_bytes, unmap), .is_pmem = is_pmem != 0};
 }
@@ -71,12 +71,12 @@ bool is_forced() {
   return value != nullptr && std::string_view(value) == "1";
 }
 
-int flush(const void* begin, std::size_t bytes) {
-  Libpmem::get().persist(begin, bytes);
+int flush(const void* data, std::size_t bytes) {
+  Libpmem::get().persist(data, bytes);
   return 0;
 }
 
-int synchronise(const void* begin, std::size_t bytes) { return Libpmem::get().msync(begin, bytes) == 0 ? 0 : errno; }
+int synchronise(const void* data, std::size_t bytes) { return Libpmem::get().msync(data, bytes) == 0 ? 0 : errno; }
 
 }  // namespace
 

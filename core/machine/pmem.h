@@ -23,7 +23,7 @@ std::string to_string(Durability durability);
 Durability durability_in(const std::string& directory);
 
 // pmem_persist, or pmem_msync if that is not enough. Returns 0, or the error's number.
-using PersistFunction = int (*)(const void* begin, std::size_t bytes);
+using PersistFunction = int (*)(const void* data, std::size_t bytes);
 PersistFunction persist_function(Durability durability);
 
 }  // namespace nameplate

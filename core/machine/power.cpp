@@ -7,7 +7,7 @@ namespace nameplate {
 namespace {
 
 // A mains adapter that is online decides; without any, a battery that discharges does. Batteries of mice and keyboards
-// have the scope "Device". The kernel itself writes "Unknown" for a status that the hardware does not tell.
+// have the scope "Device". The kernel itself writes "Unknown" for a status that the hardware does not report.
 std::optional<bool> is_on_battery(const Root& root) {
   const std::string directory = "/sys/class/power_supply";
   std::vector<std::string> batteries;

@@ -21,8 +21,8 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t kMaxIndex = 65'535;  // Linux is built for 8,192 CPUs and 1,024 nodes at most
 
-[[noreturn]] void reject(const std::string& path, const std::string& what) {
-  refuse(fmt::format("{}: {}; a recorded machine has the files of Linux's proc and sys", path, what));
+[[noreturn]] void reject(const std::string& path, const std::string& problem) {
+  refuse(fmt::format("{}: {}; a recorded machine has the files of Linux's proc and sys", path, problem));
 }
 
 // The kernel's own file systems need no check.
@@ -36,8 +36,8 @@ bool is_live(const std::string& directory) {
 void check_numbers(std::string_view text, const std::string& path) {
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   while (!text.empty()) {
-    const auto begin = static_cast<std::size_t>(std::ranges::find_if(text, is_digit) - text.begin());
-    text.remove_prefix(begin);
+    const auto first_digit = static_cast<std::size_t>(std::ranges::find_if(text, is_digit) - text.begin());
+    text.remove_prefix(first_digit);
     std::uint64_t number = 0;
     const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
     if (!text.empty() && (error == std::errc::result_out_of_range || number > kMaxIndex)) {

@@ -31,9 +31,9 @@ SharedLibrary SharedLibrary::of_user(const std::string& name) {
 }
 
 void* SharedLibrary::symbol(const char* name) const {
-  void* const found = symbol_if_there(name);
-  if (found == nullptr) fail(fmt::format("{} has no function {}", name_, name));
-  return found;
+  void* const address = symbol_if_there(name);
+  if (address == nullptr) fail(fmt::format("{} has no function {}", name_, name));
+  return address;
 }
 
 void* SharedLibrary::symbol_if_there(const char* name) const { return dlsym(handle_.get(), name); }

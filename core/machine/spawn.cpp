@@ -20,14 +20,14 @@ Pipe::Pipe() {
   writer = Descriptor(ends[1]);
 }
 
-std::string own_program() {
+std::string program_path() {
   const char* const named = std::getenv("NAMEPLATE_CORE");  // NOLINT(concurrency-mt-unsafe): nobody sets it
   return named != nullptr && *named != '\0' ? named : "/proc/self/exe";
 }
 
-std::vector<char*> spawn_arguments(std::vector<std::string>& words) {
+std::vector<char*> spawn_arguments(std::vector<std::string>& arguments) {
   std::vector<char*> result;
-  for (std::string& word : words) result.push_back(word.data());
+  for (std::string& argument : arguments) result.push_back(argument.data());
   result.push_back(nullptr);
   return result;
 }

@@ -19,9 +19,9 @@ struct Pipe {
 // Returns the path by which this program starts itself again: NAMEPLATE_CORE, if it is set and not empty, which is the
 // program that nameplate starts, too; else /proc/self/exe. Under an emulator that the kernel does not start, the former
 // is a script that calls the emulator.
-std::string own_program();
+std::string program_path();
 
-// Returns the words of a command as posix_spawn wants them; they point into `words`.
-std::vector<char*> spawn_arguments(std::vector<std::string>& words);
+// Returns the arguments of a command as posix_spawn takes them; they point into `arguments`.
+std::vector<char*> spawn_arguments(std::vector<std::string>& arguments);
 
 }  // namespace nameplate

@@ -100,7 +100,7 @@ std::string cache_type(hwloc_obj_cache_type_t type) {
 
 // Equal caches (level, type, size and sharing) are one entry with a count; a hybrid CPU has several entries per level.
 std::vector<Cache> read_caches(hwloc_topology_t topology) {
-  std::map<std::tuple<int, std::string, std::int64_t, int>, Cache> found;
+  std::map<std::tuple<int, std::string, std::int64_t, int>, Cache> entries;
   for (hwloc_obj_type_t type :
        {HWLOC_OBJ_L1ICACHE, HWLOC_OBJ_L1CACHE, HWLOC_OBJ_L2CACHE, HWLOC_OBJ_L3CACHE, HWLOC_OBJ_L4CACHE}) {
     for (hwloc_obj_t object = nullptr; (object = hwloc_get_next_obj_by_type(topology, type, object)) != nullptr;) {
@@ -113,12 +113,12 @@ std::vector<Cache> read_caches(hwloc_topology_t topology) {
                   .count = 0,
                   .shared_by = hwloc_bitmap_weight(object->cpuset)};
       auto& entry =
-          found.try_emplace({cache.level, cache.type, cache.size_bytes, cache.shared_by}, cache).first->second;
+          entries.try_emplace({cache.level, cache.type, cache.size_bytes, cache.shared_by}, cache).first->second;
       ++entry.count;
     }
   }
   std::vector<Cache> result;
-  for (auto& [key, cache] : found) result.push_back(std::move(cache));
+  for (auto& [key, cache] : entries) result.push_back(std::move(cache));
   return result;
 }
 

@@ -55,7 +55,7 @@ double farthest_round_trip_s(Team& team) {
   const unsigned step = (team.size() - 1 + kMaxPartners - 1) / kMaxPartners;
   for (unsigned partner = team.size() - 1; partner >= 1; partner -= std::min(step, partner)) {
     SharedLine line;
-    team.each([&](unsigned worker) {
+    team.run_untimed([&](unsigned worker) {
       if (worker == 0) farthest_s = std::max(farthest_s, time_line_round_trip_s(line));
       if (worker == partner) answer_line(line);
     });

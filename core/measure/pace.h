@@ -13,12 +13,12 @@ class Pace {
   Pace(double interval_s, double delay_s)
       : interval_(Clock::get().ticks(interval_s)), delay_(Clock::get().ticks(delay_s)) {}
 
-  void begin() { begin_ = Clock::now(); }
-  Ticks planned(std::uint64_t index) const { return begin_ + delay_ + index * interval_; }
+  void start() { start_ = Clock::now(); }
+  Ticks planned(std::uint64_t index) const { return start_ + delay_ + index * interval_; }
 
   // A sequence lasts as long as all its intervals; without the last one, a short sequence would appear faster than
   // requested. Its delay is shorter than one interval.
-  Ticks end(std::uint64_t operations) const { return begin_ + operations * interval_; }
+  Ticks end(std::uint64_t operations) const { return start_ + operations * interval_; }
   void finish(std::uint64_t operations) const { wait_until(end(operations)); }
 
   // Sleeps until shortly before, and then polls the clock, since a sleeping thread wakes up late.
@@ -39,7 +39,7 @@ class Pace {
  private:
   Ticks interval_;
   Ticks delay_;
-  Ticks begin_ = 0;
+  Ticks start_ = 0;
 };
 
 }  // namespace nameplate

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <limits>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "measure/clock.h"
@@ -42,14 +43,22 @@ struct Total {
   std::uint64_t ops = 0;
   std::vector<Worker> workers;
   std::vector<NodeTimes> nodes;
-  std::vector<double> pairs;  // seconds of a message, times the repetitions
+  std::vector<double> pairs;  // values of pairs, times the repetitions
   std::vector<double> counters;
   std::unique_ptr<Histogram> histogram;
+  std::unique_ptr<Histogram> read_histogram;
+  std::unique_ptr<Histogram> write_histogram;
 
   void add(const Work& work, std::uint64_t times, const ProbeInfo& info);
   double elapsed_s() const { return Clock::get().seconds(finish - start); }
   double between_calls_s() const { return Clock::get().seconds(finish - start - called); }
 };
+
+void add_times(std::unique_ptr<Histogram>& sum, const Histogram* more) {
+  if (more == nullptr) return;
+  if (!sum) sum = std::make_unique<Histogram>();
+  sum->merge(*more);
+}
 
 void Total::add(const Work& work, std::uint64_t times, const ProbeInfo& info) {
   const bool first = repetitions == 0;
@@ -57,18 +66,20 @@ void Total::add(const Work& work, std::uint64_t times, const ProbeInfo& info) {
   bytes += work.bytes;
   flops += work.flops;
   ops += work.ops;
-  const auto begin = std::ranges::min(work.workers, {}, &Worker::start).start;
-  start = first ? begin : std::min(start, begin);
-  const auto end = std::ranges::max(work.workers, {}, &Worker::finish).finish;
-  finish = std::max(finish, end);
-  called += end - begin;
+  const auto first_start = std::ranges::min(work.workers, {}, &Worker::start).start;
+  start = first ? first_start : std::min(start, first_start);
+  const auto last_finish = std::ranges::max(work.workers, {}, &Worker::finish).finish;
+  finish = std::max(finish, last_finish);
+  called += last_finish - first_start;
   pairs.resize(work.pairs.size());
   for (std::size_t i = 0; i < pairs.size(); ++i) pairs[i] += work.pairs[i] * static_cast<double>(times);
+  add_times(histogram, work.histogram);
+  add_times(read_histogram, work.read_histogram);
+  add_times(write_histogram, work.write_histogram);
   if (first) {
     counters.assign(work.counters.begin(), work.counters.end());
     workers.assign(work.workers.begin(), work.workers.end());
     nodes.assign(work.nodes.begin(), work.nodes.end());
-    if (work.histogram != nullptr) histogram = std::make_unique<Histogram>(*work.histogram);
     return;
   }
   for (std::size_t i = 0; i < counters.size(); ++i) {
@@ -80,7 +91,6 @@ void Total::add(const Work& work, std::uint64_t times, const ProbeInfo& info) {
     workers[i].flops += work.workers[i].flops;
     workers[i].ops += work.workers[i].ops;
   }
-  if (histogram && work.histogram != nullptr) histogram->merge(*work.histogram);
 }
 
 nlohmann::json workers_json(const Total& total) {
@@ -112,7 +122,8 @@ nlohmann::json nodes_json(const std::vector<NodeTimes>& nodes) {
   return result;
 }
 
-// Five digits, more than the accuracy of a time: the pairs of a thousand nodes then take half the space.
+// Five digits, more than the accuracy of a time: the pairs of a thousand nodes then take half the space. NaN becomes
+// null.
 nlohmann::json pairs_json(const Total& total) {
   nlohmann::json result = nlohmann::json::array();
   for (const double sum : total.pairs) {
@@ -124,10 +135,10 @@ nlohmann::json pairs_json(const Total& total) {
 
 // A sample until it is written. Its record is made when all samples of a slice are taken: with hundreds of workers,
 // that takes as long as a sample.
-struct Kept {
+struct PendingSample {
   std::uint64_t index = 0;
-  Total total;               // without its histogram, which takes 0.1 MB
-  nlohmann::json histogram;  // null if it has none
+  Total total;                // without its histograms, each of which takes 0.1 MB
+  nlohmann::json histograms;  // by their name in the record
   Disturbance happened;
   double burst_s = 0;
   std::optional<double> celsius;
@@ -161,12 +172,12 @@ class Experiment {
     if (work.workers.empty()) fail("the probe returned no worker");
     return work;
   }
-  bool has_taken(const std::optional<std::uint64_t>& wanted) const { return wanted && samples_ >= *wanted; }
+  bool has_taken(const std::optional<std::uint64_t>& required) const { return required && samples_ >= *required; }
   bool enough() const {
     return context_.stop_requested || has_taken(request_.max_samples) || has_taken(prepared_.samples);
   }
   void keep(Total total, const Disturbance& happened, double burst_s);
-  nlohmann::json record_of(const Kept& kept) const;
+  nlohmann::json record_of(const PendingSample& sample) const;
   void flush();
   void write_outcome(Ending ending, const std::string& reason, bool may_pass);
   bool oversubscribed() const;
@@ -186,13 +197,13 @@ class Experiment {
   std::uint64_t repetitions_ = 1;
   Call tried_;  // the last call of the calibration
   std::uint64_t samples_ = 0;
-  Ticks begin_ = 0;
+  Ticks start_ = 0;
   double setup_s_ = 0;
-  std::vector<Kept> pending_;
+  std::vector<PendingSample> pending_;
 };
 
 void Experiment::run() {
-  begin_ = Clock::now();
+  start_ = Clock::now();
   Ending ending = Ending::ok;
   std::string reason;
   bool may_pass = false;
@@ -220,7 +231,7 @@ void Experiment::measure(const RegisteredProbe& registered) {
   prepared_ = probe_->setup(parameters, machine_);
   check_facts();
   fixed_ = request_.repetitions ? request_.repetitions : prepared_.repetitions;
-  setup_s_ = clock_.seconds(Clock::now() - begin_);
+  setup_s_ = clock_.seconds(Clock::now() - start_);
   if (request_.interval_s && prepared_.max_repetitions) {
     refuse("not possible as a series: the probe prepares each sample, and a series leaves no time for that");
   }
@@ -250,7 +261,7 @@ void Experiment::calibrate() {
   const auto batches = static_cast<double>(prepared_.batches);
   const double timeable_s =
       batches * std::max(std::min(request_.sample_s, kShortSample_s), kClockSteps * clock_.info().resolution_s);
-  const double wanted_s = std::max(request_.sample_s, timeable_s);
+  const double required_s = std::max(request_.sample_s, timeable_s);
   const double warm_s = now_s() + request_.warmup_s;
   if (fixed_) repetitions_ = *fixed_;
   const std::uint64_t most = prepared_.max_repetitions.value_or(kMaxRepetitions);
@@ -258,16 +269,16 @@ void Experiment::calibrate() {
   while (!context_.stop_requested) {
     const double elapsed_s = shorter_of_two_s(expected_s);
     const std::uint64_t tried = repetitions_;
-    if (fixed_ || elapsed_s >= wanted_s || repetitions_ >= most) {
+    if (fixed_ || elapsed_s >= required_s || repetitions_ >= most) {
       if (now_s() >= warm_s) return;
     } else if (elapsed_s < timeable_s) {
       const bool is_far = elapsed_s * kFarGrowth * 2 < timeable_s;
       repetitions_ = std::min(most, repetitions_ * (is_far ? kFarGrowth : 2));
     } else {
-      const double growth = std::min(wanted_s / elapsed_s, kLargestGrowth);
+      const double growth = std::min(required_s / elapsed_s, kLargestGrowth);
       repetitions_ = std::min(most, static_cast<std::uint64_t>(std::ceil(static_cast<double>(repetitions_) * growth)));
       // The last step is not verified: that would take as long as the samples themselves.
-      if (elapsed_s * growth >= wanted_s && request_.sample_s > kShortSample_s) return;
+      if (elapsed_s * growth >= required_s && request_.sample_s > kShortSample_s) return;
     }
     expected_s = elapsed_s * static_cast<double>(repetitions_) / static_cast<double>(tried);
   }
@@ -329,9 +340,9 @@ void Experiment::take_series() {
   }
   probe_->prepare();
   stage_ = Stage::run;
-  Ticks begin = Clock::now();
+  Ticks sample_start = Clock::now();
   const auto longest = std::max(interval / kCallsInAnInterval, clock_.ticks(kShortSample_s));
-  SeriesPace pace(begin,
+  SeriesPace pace(sample_start,
                   {.interval = interval,
                    .longest_call = longest,
                    .shortest_call = std::max(interval / kNearItsEnd, clock_.ticks(kShortestCall_s))},
@@ -342,9 +353,9 @@ void Experiment::take_series() {
     const double burst_s = clock_.seconds(run_burst());
     Total total;
     const Ticks end = fill_interval(pace, total);
-    total.start = begin;
+    total.start = sample_start;
     total.finish = end;
-    begin = end;
+    sample_start = end;
     const Disturbance after = disturbance_.read_if_due();
     keep(std::move(total), after - before, burst_s);
     before = after;
@@ -361,8 +372,9 @@ Ticks Experiment::fill_interval(SeriesPace& pace, Total& total) {
     const Ticks called_before = total.called;
     total.add(run_once(*repetitions), *repetitions, *info_);
     const Ticks end = Clock::now();
-    const Ticks own = total.called - called_before;
-    pace.called({.repetitions = *repetitions, .elapsed = own, .cost = end - now > own ? end - now - own : 0});
+    const Ticks elapsed = total.called - called_before;
+    const Ticks cost = end - now > elapsed ? end - now - elapsed : 0;
+    pace.called({.repetitions = *repetitions, .elapsed = elapsed, .cost = cost});
     now = end;
     repetitions = context_.stop_requested ? std::nullopt : pace.next_call(now);
   }
@@ -371,42 +383,47 @@ Ticks Experiment::fill_interval(SeriesPace& pace, Total& total) {
 }
 
 void Experiment::keep(Total total, const Disturbance& happened, double burst_s) {
-  nlohmann::json histogram = total.histogram ? total.histogram->to_json() : nlohmann::json();
-  total.histogram.reset();
+  nlohmann::json histograms = nlohmann::json::object();
+  for (const auto& [name, histogram] :
+       {std::pair("histogram", &total.histogram), std::pair("read_histogram", &total.read_histogram),
+        std::pair("write_histogram", &total.write_histogram)}) {
+    if (*histogram) histograms[name] = (*histogram)->to_json();
+    histogram->reset();
+  }
   pending_.push_back({.index = samples_++,
                       .total = std::move(total),
-                      .histogram = std::move(histogram),
+                      .histograms = std::move(histograms),
                       .happened = happened,
                       .burst_s = burst_s,
                       .celsius = request_.interval_s ? thermometer_.read() : std::nullopt});
 }
 
-nlohmann::json Experiment::record_of(const Kept& kept) const {
-  const Total& total = kept.total;
-  const Disturbance& happened = kept.happened;
+nlohmann::json Experiment::record_of(const PendingSample& sample) const {
+  const Total& total = sample.total;
+  const Disturbance& happened = sample.happened;
   nlohmann::json record = {{"type", "sample"},
                            {"id", request_.id},
-                           {"index", kept.index},
-                           {"start_s", clock_.seconds(total.start - begin_)},
+                           {"index", sample.index},
+                           {"start_s", clock_.seconds(total.start - start_)},
                            {"elapsed_s", total.elapsed_s()},
                            {"repetitions", total.repetitions},
                            {"work", {{"bytes", total.bytes}, {"flops", total.flops}, {"ops", total.ops}}},
                            {"disturbed", to_json(happened)}};
-  record["disturbed"]["burst_s"] = kept.burst_s;
+  record["disturbed"]["burst_s"] = sample.burst_s;
   if (request_.interval_s) record["disturbed"]["between_calls_s"] = total.between_calls_s();
-  if (kept.celsius) record["disturbed"]["temperature_celsius"] = *kept.celsius;
+  if (sample.celsius) record["disturbed"]["temperature_celsius"] = *sample.celsius;
   record["counters"] = {{"cpu_user_s", happened.cpu_user_s}, {"cpu_system_s", happened.cpu_system_s}};
   for (std::size_t i = 0; i < total.counters.size(); ++i)
     record["counters"][info_->counters[i].name] = total.counters[i];
   if (info_->reports_workers) record["workers"] = workers_json(total);
   if (!total.nodes.empty()) record["nodes"] = nodes_json(total.nodes);
   if (!total.pairs.empty()) record["pairs"] = pairs_json(total);
-  if (!kept.histogram.is_null()) record["histogram"] = kept.histogram;
+  record.update(sample.histograms);
   return record;
 }
 
 void Experiment::flush() {
-  for (const Kept& kept : pending_) writer_.write(record_of(kept));
+  for (const PendingSample& sample : pending_) writer_.write(record_of(sample));
   pending_.clear();
 }
 
@@ -428,7 +445,7 @@ void Experiment::write_outcome(Ending ending, const std::string& reason, bool ma
                            {"interrupted", context_.stop_requested.load()},
                            {"samples", samples_},
                            {"setup_s", setup_s_},
-                           {"total_s", clock_.seconds(Clock::now() - begin_)}};
+                           {"total_s", clock_.seconds(Clock::now() - start_)}};
   if (ending != Ending::ok) {
     record["reason"] = reason;
     record["stage"] = to_string(stage_);

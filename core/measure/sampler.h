@@ -27,8 +27,8 @@ struct Request {
   std::optional<std::uint64_t> max_samples;
   std::optional<std::uint64_t> repetitions;  // fixed instead of calibrated
   std::optional<double> interval_s;          // a series: one sample per interval, without gaps
-  // For an MPI job, indices into the header's list: each of these nodes runs the experiment by itself, in turn or all
-  // at once. Empty: the job runs it as a whole.
+  // For an MPI job, indices into the header's list: each of these nodes runs the experiment alone, in turn, or all at
+  // once. Empty: the job runs it as a whole.
   std::vector<int> nodes;
   bool at_once = false;
 };

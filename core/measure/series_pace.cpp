@@ -4,8 +4,8 @@
 
 namespace nameplate {
 
-SeriesPace::SeriesPace(Ticks begin, const Lengths& lengths, const Call& tried, bool fixed)
-    : begin_(begin), lengths_(lengths), max_repetitions_(tried.repetitions), fixed_(fixed) {
+SeriesPace::SeriesPace(Ticks start, const Lengths& lengths, const Call& tried, bool fixed)
+    : start_(start), lengths_(lengths), max_repetitions_(tried.repetitions), fixed_(fixed) {
   called(tried);
 }
 
@@ -29,12 +29,12 @@ std::uint64_t SeriesPace::first_call(Ticks now) const {
   return size(std::max(left(now), static_cast<double>(lengths_.interval) / kPartOfALateOne));
 }
 
-std::uint64_t SeriesPace::size(double wanted) const {
+std::uint64_t SeriesPace::size(double requested) const {
   if (fixed_) return last_.repetitions;
   constexpr std::uint64_t kGrowth = 2;  // at most, since a call may have seemed too short
   constexpr double kCosts = 20;         // calls with an expensive start, as in a job of many ranks, are longer
-  const double whole = std::min(wanted, std::max(static_cast<double>(lengths_.longest_call), kCosts * cost()));
-  const double length = std::max(whole - cost(), whole / 2);
+  const double total = std::min(requested, std::max(static_cast<double>(lengths_.longest_call), kCosts * cost()));
+  const double length = std::max(total - cost(), total / 2);
   const double repetitions = std::min(length / repetition(), static_cast<double>(max_repetitions_ * kGrowth));
   return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(repetitions));
 }

@@ -30,7 +30,7 @@ class SeriesPace {
   };
 
   // `tried` says how long a repetition takes; with `fixed`, every call has as many as were tried.
-  SeriesPace(Ticks begin, const Lengths& lengths, const Call& tried, bool fixed);
+  SeriesPace(Ticks start, const Lengths& lengths, const Call& tried, bool fixed);
 
   // Returns the repetitions of a sample's first call; each sample has one, even if earlier ones used up its time.
   std::uint64_t first_call(Ticks now) const;
@@ -43,9 +43,9 @@ class SeriesPace {
  private:
   // Returns the time until the sample's end; negative after it.
   double left(Ticks now) const {
-    return static_cast<double>(static_cast<std::int64_t>(begin_ + (index_ + 1) * lengths_.interval - now));
+    return static_cast<double>(static_cast<std::int64_t>(start_ + (index_ + 1) * lengths_.interval - now));
   }
-  std::uint64_t size(double wanted) const;
+  std::uint64_t size(double requested) const;
   // Returns the cost of starting a call, without stalls.
   double cost() const {
     constexpr double kMaxOfAnInterval = 1.0 / 8;
@@ -53,7 +53,7 @@ class SeriesPace {
   }
   double repetition() const { return static_cast<double>(last_.elapsed) / static_cast<double>(last_.repetitions); }
 
-  Ticks begin_;
+  Ticks start_;
   Lengths lengths_;
   Call last_;
   std::uint64_t max_repetitions_;

@@ -21,7 +21,7 @@ std::span<Worker> Team::run(const Function& function) {
   return workers_;
 }
 
-void Team::each(const Function& function) {
+void Team::run_untimed(const Function& function) {
   std::vector<std::exception_ptr> errors(size());
   start_all([&](unsigned worker) {
     try {

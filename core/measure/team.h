@@ -30,7 +30,7 @@ class Team {
   std::span<Worker> run(const Function& function);
 
   // Runs untimed work that the user of the memory must do: set-up, first touch. Rethrows what a worker threw.
-  void each(const Function& function);
+  void run_untimed(const Function& function);
 
  protected:
   Team(unsigned size, const Placement& placement);
@@ -52,11 +52,12 @@ std::unique_ptr<Team> make_team(const std::string& engine, unsigned size, const 
 // Returns how many threads OpenMP would use by default, as OMP_NUM_THREADS says; 1 if it was not built in.
 unsigned openmp_threads();
 
-// Whether each thread stays on a CPU of its own, or runs where the system's scheduler puts it.
-enum class Binding { own_cpu, none };
+// Each thread stays on a CPU of its own, or runs where the system's scheduler puts it.
+enum class Binding { dedicated_cpu, none };
 
 // Returns a team of std::jthread.
-std::unique_ptr<Team> make_thread_team(unsigned size, const Placement& placement, Binding binding = Binding::own_cpu);
+std::unique_ptr<Team> make_thread_team(unsigned size, const Placement& placement,
+                                       Binding binding = Binding::dedicated_cpu);
 
 // Returns null if the program was built without OpenMP.
 std::unique_ptr<Team> make_openmp_team(unsigned size, const Placement& placement);

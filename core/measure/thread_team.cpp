@@ -57,7 +57,7 @@ class ThreadTeam final : public Team {
         ready_(oversubscribed()),
         go_(oversubscribed()),
         finished_(oversubscribed(), kLongSpins) {
-    if (binding == Binding::own_cpu) callers_binding_.emplace(placement.cpu_of(0));
+    if (binding == Binding::dedicated_cpu) callers_binding_.emplace(placement.cpu_of(0));
     try {
       for (unsigned worker = 1; worker < size; ++worker) {
         threads_.emplace_back([this, worker, cpu = placement.cpu_of(worker)] { serve(worker, cpu); });
@@ -80,13 +80,13 @@ class ThreadTeam final : public Team {
 
  protected:
   void start_all(const Function& function) override {
-    const auto others = static_cast<std::uint32_t>(threads_.size());
+    const auto n_spawned = static_cast<std::uint32_t>(threads_.size());
     ++round_;
-    ready_.wait_until(round_ * others);
+    ready_.wait_until(round_ * n_spawned);
     function_ = &function;
     go_.raise();
     timed(0, function);
-    finished_.wait_until(round_ * others);
+    finished_.wait_until(round_ * n_spawned);
   }
 
  private:

@@ -29,12 +29,12 @@ void follow_leader(Context& context, const Machine& machine);
 template <class T>
 struct DistributedRegistration {
   explicit DistributedRegistration(ProbeInfo (*info)()) {
-    constexpr bool kTakesWholeJob = true;
+    constexpr bool kTakesAllRanks = true;
     const auto make = [info](Context& /*context*/) -> std::unique_ptr<Probe> {
       if (!Ranks::get().leads()) return std::make_unique<T>();
       return make_leader(info().name, std::make_unique<T>());
     };
-    register_probe(info, make, kTakesWholeJob);
+    register_probe(info, make, kTakesAllRanks);
   }
 };
 

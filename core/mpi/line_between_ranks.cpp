@@ -18,18 +18,18 @@ class SharedWindow {
     MPI_Comm_set_errhandler(pair, MPI_ERRORS_RETURN);
     int rank = 0;
     MPI_Comm_rank(pair, &rank);
-    void* own = nullptr;
+    void* base = nullptr;
     const MPI_Aint bytes = rank == 0 ? 2 * sizeof(SharedLine) : 0;
-    const int status = MPI_Win_allocate_shared(bytes, 1, MPI_INFO_NULL, pair, static_cast<void*>(&own), &window_);
+    const int status = MPI_Win_allocate_shared(bytes, 1, MPI_INFO_NULL, pair, static_cast<void*>(&base), &window_);
     const int is_made = status == MPI_SUCCESS && window_ != MPI_WIN_NULL ? 1 : 0;
     int both_made = 0;
     MPI_Allreduce(&is_made, &both_made, 1, MPI_INT, MPI_MIN, pair);
     if (both_made == 0) return;
     MPI_Aint size = 0;
     int unit = 0;
-    MPI_Win_shared_query(window_, 0, &size, &unit, static_cast<void*>(&own));
+    MPI_Win_shared_query(window_, 0, &size, &unit, static_cast<void*>(&base));
     auto space = static_cast<std::size_t>(size);
-    void* const aligned = std::align(alignof(SharedLine), sizeof(SharedLine), own, space);
+    void* const aligned = std::align(alignof(SharedLine), sizeof(SharedLine), base, space);
     if (rank == 0) new (aligned) SharedLine;
     line_ = static_cast<SharedLine*>(aligned);
     MPI_Barrier(pair);
@@ -73,13 +73,13 @@ double farthest_pair_round_trip_s(std::optional<int> partner) {
   const int rank = Ranks::get().rank();
   MPI_Comm pair = MPI_COMM_NULL;
   MPI_Comm_split(MPI_COMM_WORLD, partner ? std::min(rank, *partner) : MPI_UNDEFINED, rank, &pair);
-  double own_s = 0;
+  double local_s = 0;
   if (pair != MPI_COMM_NULL) {
-    own_s = round_trip_s(pair);
+    local_s = round_trip_s(pair);
     MPI_Comm_free(&pair);
   }
   double farthest_s = 0;
-  MPI_Allreduce(&own_s, &farthest_s, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  MPI_Allreduce(&local_s, &farthest_s, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
   return farthest_s;
 }
 

@@ -9,7 +9,7 @@
 
 namespace nameplate {
 
-// What a rank sends. The receiver of a message that never changes may find it in its own cache.
+// The content of the messages. The receiver of a message that never changes may find it in its own cache.
 enum class Data {
   unchanged,  // both send the same bytes again and again
   echo,       // the first one too; the other one sends back what it received

@@ -61,7 +61,7 @@ class MpiJob final : public Job {
   }
 
   void follow(const Machine& machine) override {
-    if (ranks_.place_on_node() == 0) send_text(hardware_of(machine), 0);
+    if (ranks_.local_rank() == 0) send_text(hardware_of(machine), 0);
     follow_leader(context_, machine);
   }
 
@@ -90,9 +90,9 @@ std::string mpi_library() {
   int length = 0;
   MPI_Get_library_version(text.data(), &length);
   // "Open MPI v4.1.4, package: …", "MPICH Version:\t4.0.2\n…"
-  std::istringstream words(text.data());
+  std::istringstream tokens(text.data());
   std::string name;
-  for (std::string word; words.peek() != '\n' && words >> word;) {
+  for (std::string word; tokens.peek() != '\n' && tokens >> word;) {
     const bool is_last = word.ends_with(',');
     if (is_last) word.pop_back();
     if (word != "Version:") name += (name.empty() ? "" : " ") + word;

@@ -53,7 +53,7 @@ class PerNode {
 
   void one_after_the_other(const std::vector<int>& nodes) {
     for (const int node : nodes) {
-      begin(node);
+      start(node);
       finish(node);
       if (context_.stop_requested) return;
     }
@@ -61,7 +61,7 @@ class PerNode {
 
   void all_at_once(std::vector<int> nodes) {
     std::ranges::sort(nodes);  // the leading rank's own node comes first and does not wait for others
-    for (const int node : nodes) begin(node);
+    for (const int node : nodes) start(node);
     for (const int node : nodes) finish(node);
   }
 
@@ -75,13 +75,13 @@ class PerNode {
   static int first_rank(int node) { return Ranks::get().nodes()[static_cast<std::size_t>(node)].first_rank; }
 
   json request_for(int node) const {
-    json own = request_;
-    own["node"] = node;
-    return own;
+    json request = request_;
+    request["node"] = node;
+    return request;
   }
 
   // The leading rank's own node starts after the others have.
-  void begin(int node) const {
+  void start(int node) const {
     if (first_rank(node) != 0) send_text(request_for(node).dump(), first_rank(node));
   }
 
@@ -102,7 +102,7 @@ class PerNode {
 
 void check(const Request& request) {
   const auto nodes = static_cast<int>(Ranks::get().nodes().size());
-  if (find_probe(request.probe).takes_whole_job) fail(request.probe + " takes all nodes of the job together");
+  if (find_probe(request.probe).takes_all_ranks) fail(request.probe + " takes all nodes of the job together");
   for (const int node : request.nodes) {
     if (node < 0 || node >= nodes) fail(fmt::format("node {} does not exist in a job of {} nodes", node, nodes));
   }
@@ -125,7 +125,7 @@ void measure_per_node(Context& context, const json& request, const Machine& mach
 }
 
 void follow_per_node(Context& context, const Machine& machine) {
-  if (Ranks::get().place_on_node() != 0) return;
+  if (Ranks::get().local_rank() != 0) return;
   for (std::string text = receive_text(0); !text.empty(); text = receive_text(0)) {
     send_text(measure_here(context, json::parse(text), machine).dump(-1, ' ', false, json::error_handler_t::replace),
               0);

@@ -23,7 +23,7 @@ int launched(const char* of_open_mpi, const char* of_pmi, const char* of_slurm) 
 }
 
 // srun starts programs of every MPI, so a missing option is more likely than a program of another MPI.
-std::string what_to_do() {
+std::string launch_remedy() {
   if (std::max(number_of("OMPI_COMM_WORLD_SIZE"), number_of("PMI_SIZE")) < 0) {
     return "select the interface of this library: srun --mpi=pmix or --mpi=pmi2 (see srun --mpi=list)";
   }
@@ -31,14 +31,14 @@ std::string what_to_do() {
 }
 
 void check_launcher(int size) {
-  const int others = launched("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS");
-  if (size != 1 || others <= 1) return;
+  const int processes = launched("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS");
+  if (size != 1 || processes <= 1) return;
   // All processes detect this; one reports it.
   if (launched("OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID") > 0) throw LaunchError("");
   throw LaunchError(
       fmt::format("the launcher started {} processes, but in each of them {} sees only one: launcher and MPI "
                   "library do not match; {}",
-                  others, mpi_library(), what_to_do()));
+                  processes, mpi_library(), launch_remedy()));
 }
 
 }  // namespace
@@ -70,44 +70,44 @@ Ranks::Ranks() {
 void Ranks::find_nodes() {
   MPI_Comm node = MPI_COMM_NULL;
   MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node);
-  NodeRecord own{.identity = read_node_identity(), .first_rank = rank_};
+  NodeRecord local{.identity = read_node_identity(), .first_rank = rank_};
   MPI_Comm_size(node, &ranks_on_node_);
-  own.ranks = ranks_on_node_;
-  NodeIdentity first = own.identity;
+  local.ranks = ranks_on_node_;
+  NodeIdentity first = local.identity;
   MPI_Bcast(&first, sizeof first, MPI_BYTE, 0, node);
-  const int is_other = first == own.identity ? 0 : 1;
-  int others = 0;
-  MPI_Allreduce(&is_other, &others, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-  if (others > 0) {
+  const int is_other = first == local.identity ? 0 : 1;
+  int misplaced = 0;
+  MPI_Allreduce(&is_other, &misplaced, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  if (misplaced > 0) {
     throw LaunchError(
         fmt::format("MPI places {} ranks on another rank's node, although host name, boot identifier or name space "
                     "differ",
-                    others));
+                    misplaced));
   }
-  MPI_Comm_rank(node, &place_on_node_);
+  MPI_Comm_rank(node, &local_rank_);
   MPI_Comm leaders = MPI_COMM_NULL;
-  MPI_Comm_split(MPI_COMM_WORLD, place_on_node_ == 0 ? 0 : MPI_UNDEFINED, rank_, &leaders);
+  MPI_Comm_split(MPI_COMM_WORLD, local_rank_ == 0 ? 0 : MPI_UNDEFINED, rank_, &leaders);
   int index = 0;
   if (leaders != MPI_COMM_NULL) {
     MPI_Comm_rank(leaders, &index);
-    gather_nodes(own, leaders);
+    gather_nodes(local, leaders);
     MPI_Comm_free(&leaders);
   }
   MPI_Bcast(&index, 1, MPI_INT, 0, node);
   MPI_Comm_free(&node);
   if (leads()) node_of_.resize(static_cast<std::size_t>(size_));
   MPI_Gather(&index, 1, MPI_INT, node_of_.data(), 1, MPI_INT, 0, MPI_COMM_WORLD);
-  std::array<char, 512> words{};
-  if (leads()) contradiction(nodes_).copy(words.data(), words.size() - 1);
-  MPI_Bcast(words.data(), words.size(), MPI_CHAR, 0, MPI_COMM_WORLD);
-  if (words.front() != '\0') throw LaunchError(words.data());
+  std::array<char, 512> message{};
+  if (leads()) contradiction(nodes_).copy(message.data(), message.size() - 1);
+  MPI_Bcast(message.data(), message.size(), MPI_CHAR, 0, MPI_COMM_WORLD);
+  if (message.front() != '\0') throw LaunchError(message.data());
 }
 
-void Ranks::gather_nodes(const NodeRecord& own, MPI_Comm leaders) {
+void Ranks::gather_nodes(const NodeRecord& local, MPI_Comm leaders) {
   int count = 0;
   MPI_Comm_size(leaders, &count);
   if (leads()) nodes_.resize(static_cast<std::size_t>(count));
-  MPI_Gather(&own, sizeof own, MPI_BYTE, nodes_.data(), sizeof own, MPI_BYTE, 0, leaders);
+  MPI_Gather(&local, sizeof local, MPI_BYTE, nodes_.data(), sizeof local, MPI_BYTE, 0, leaders);
 }
 
 }  // namespace nameplate

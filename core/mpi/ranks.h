@@ -43,7 +43,7 @@ class Ranks {
   bool leads() const { return rank_ == 0; }
   int ranks_on_node() const { return ranks_on_node_; }
   // Among the ranks of its node, counted from 0.
-  int place_on_node() const { return place_on_node_; }
+  int local_rank() const { return local_rank_; }
   // Only on the leading rank; no other rank needs to know the whole job.
   const std::vector<NodeRecord>& nodes() const { return nodes_; }
   // Returns the index in `nodes` of a rank's node; only on the leading rank.
@@ -51,14 +51,14 @@ class Ranks {
 
  private:
   void find_nodes();
-  void gather_nodes(const NodeRecord& own, MPI_Comm leaders);
+  void gather_nodes(const NodeRecord& local, MPI_Comm leaders);
 
   static Ranks* instance_;
   MpiLibrary library_;
   int rank_ = 0;
   int size_ = 1;
   int ranks_on_node_ = 1;
-  int place_on_node_ = 0;
+  int local_rank_ = 0;
   std::vector<NodeRecord> nodes_;
   std::vector<int> node_of_;
 };

@@ -88,12 +88,12 @@ std::map<std::string, double> interface_mtus(const Root& root) {
 std::map<std::string, double> socket_buffers(const Root& root) {
   std::map<std::string, double> sizes;
   for (const std::string name : {"tcp_rmem", "tcp_wmem"}) {
-    std::istringstream words(root.text("/proc/sys/net/ipv4/" + name).value_or(""));
+    std::istringstream fields(root.text("/proc/sys/net/ipv4/" + name).value_or(""));
     double smallest = 0;
-    double usual = 0;
+    double default_size = 0;
     double greatest = 0;
-    if (!(words >> smallest >> usual >> greatest)) continue;
-    sizes[name + " default"] = usual;
+    if (!(fields >> smallest >> default_size >> greatest)) continue;
+    sizes[name + " default"] = default_size;
     sizes[name + " greatest"] = greatest;
   }
   return sizes;

@@ -20,33 +20,33 @@ struct CommandHead {
 };
 
 // An error on a rank, of fixed size so that it can be sent as it is.
-struct Trouble {
+struct RankError {
   Ending ending = Ending::ok;
   bool may_pass = false;
-  std::array<char, 1024> words{};
+  std::array<char, 1024> message{};
 };
 
 // Names the rank unless it is the one whose machine the records describe; always for a wrong result.
-std::string with_place(Ending ending, const std::string& message) {
+std::string with_rank(Ending ending, const std::string& message) {
   if (Ranks::get().leads() && ending != Ending::invalid) return message;
   return fmt::format("rank {} on {}: {}", Ranks::get().rank(), read_node_identity().host.data(), message);
 }
 
-Trouble trouble_in(const std::function<void()>& part) {
-  Trouble own;
+RankError error_in(const std::function<void()>& part) {
+  RankError result;
   const auto note = [&](Ending ending, const std::string& message) {
-    own.ending = ending;
-    with_place(ending, message).copy(own.words.data(), own.words.size() - 1);
+    result.ending = ending;
+    with_rank(ending, message).copy(result.message.data(), result.message.size() - 1);
   };
   try {
     part();
   } catch (const ProbeError& error) {
     note(error.ending(), error.what());
-    own.may_pass = error.may_pass();
+    result.may_pass = error.may_pass();
   } catch (const std::exception& error) {
     note(Ending::failed, error.what());
   }
-  return own;
+  return result;
 }
 
 }  // namespace
@@ -67,16 +67,16 @@ Command receive() {
 }
 
 bool run_collectively(const std::function<void()>& part) {
-  Trouble worst = trouble_in(part);
+  RankError worst = error_in(part);
   // Later outcomes in the list are worse.
   reduce_asleep(&worst, sizeof worst, [&](const void* other) {
-    Trouble theirs;
+    RankError theirs;
     std::memcpy(&theirs, other, sizeof theirs);
     if (theirs.ending > worst.ending) worst = theirs;
   });
   broadcast_asleep(&worst.ending, sizeof worst.ending);
   if (worst.ending != Ending::ok && Ranks::get().leads()) {
-    throw ProbeError(worst.ending, worst.words.data(), worst.may_pass);
+    throw ProbeError(worst.ending, worst.message.data(), worst.may_pass);
   }
   return worst.ending == Ending::ok;
 }

@@ -24,18 +24,18 @@ struct Neighbours {
 };
 
 Neighbours neighbours_in(MPI_Comm among) {
-  int own = 0;
+  int index = 0;
   int ranks = 0;
-  MPI_Comm_rank(among, &own);
+  MPI_Comm_rank(among, &index);
   MPI_Comm_size(among, &ranks);
-  const auto rank = static_cast<unsigned>(own);
+  const auto rank = static_cast<unsigned>(index);
   const auto size = static_cast<unsigned>(ranks);
-  Neighbours found{.has_parent = rank != 0, .parent = static_cast<int>(rank & (rank - 1))};
+  Neighbours result{.has_parent = rank != 0, .parent = static_cast<int>(rank & (rank - 1))};
   const unsigned beyond = rank == 0 ? std::bit_ceil(size) : rank & -rank;
   for (unsigned step = 1; step < beyond && rank + step < size; step *= 2) {
-    found.children.push_back(static_cast<int>(rank + step));
+    result.children.push_back(static_cast<int>(rank + step));
   }
-  return found;
+  return result;
 }
 
 void send(const void* bytes, std::size_t size, int to, MPI_Comm among) {

@@ -52,9 +52,9 @@ std::uint16_t Address::port() const {
 Address Address::with_port(std::uint16_t port) const {
   Address result = *this;
   // Both families have the port at the same offset (RFC 3493, 3.3).
-  auto beginning = read_as<sockaddr_in>(*this);
-  beginning.sin_port = htons(port);
-  std::memcpy(&result.storage, &beginning, offsetof(sockaddr_in, sin_addr));
+  auto header = read_as<sockaddr_in>(*this);
+  header.sin_port = htons(port);
+  std::memcpy(&result.storage, &header, offsetof(sockaddr_in, sin_addr));
   return result;
 }
 
@@ -102,28 +102,28 @@ std::optional<HostAndPort> parse_host_and_port(const std::string& text, std::uin
   return port && colon > 0 ? std::optional(HostAndPort{text.substr(0, colon), *port}) : std::nullopt;
 }
 
-std::vector<Address> resolve(const HostAndPort& place) {
+std::vector<Address> resolve(const HostAndPort& endpoint) {
   const addrinfo hints{.ai_flags = AI_ADDRCONFIG, .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
-  addrinfo* found = nullptr;
+  addrinfo* entries = nullptr;
   // Even a host without external addresses has 127.0.0.1 and ::1.
-  int error = getaddrinfo(place.host.c_str(), nullptr, &hints, &found);
+  int error = getaddrinfo(endpoint.host.c_str(), nullptr, &hints, &entries);
   if (error != 0) {
     const addrinfo any{.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
-    error = getaddrinfo(place.host.c_str(), nullptr, &any, &found);
+    error = getaddrinfo(endpoint.host.c_str(), nullptr, &any, &entries);
   }
-  if (error != 0) fail(fmt::format("cannot resolve the host '{}': {}", place.host, gai_strerror(error)));
+  if (error != 0) fail(fmt::format("cannot resolve the host '{}': {}", endpoint.host, gai_strerror(error)));
   std::vector<Address> result;
-  for (const addrinfo* entry = found; entry != nullptr; entry = entry->ai_next) {
+  for (const addrinfo* entry = entries; entry != nullptr; entry = entry->ai_next) {
     Address address;
     std::memcpy(&address.storage, entry->ai_addr, entry->ai_addrlen);
     address.length = entry->ai_addrlen;
-    result.push_back(address.with_port(place.port));
+    result.push_back(address.with_port(endpoint.port));
   }
-  freeaddrinfo(found);
+  freeaddrinfo(entries);
   return result;
 }
 
-Address own_address(int socket) {
+Address local_address(int socket) {
   Address result;
   getsockname(socket, result.get(), &result.length);
   return result;

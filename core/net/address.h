@@ -41,10 +41,10 @@ std::optional<HostAndPort> parse_host_and_port(const std::string& text, std::uin
 
 // Returns the addresses of a name, in the order in which to try them. Throws ProbeError(failed) with the resolver's
 // reason.
-std::vector<Address> resolve(const HostAndPort& place);
+std::vector<Address> resolve(const HostAndPort& endpoint);
 
 // Return the address that a socket is bound to, and the one it is connected to.
-Address own_address(int socket);
+Address local_address(int socket);
 Address peer_address(int socket);
 
 }  // namespace nameplate

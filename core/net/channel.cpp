@@ -31,16 +31,16 @@ std::optional<std::vector<std::uint8_t>> Channel::receive() {
   const auto bytes = length.number<std::uint16_t>(0, kLongestFrame);
   if (!length.is_complete()) return std::nullopt;
   std::vector<std::uint8_t> frame(bytes);
-  Mac shown;
-  if (!receive_all(socket_.number(), frame) || !receive_all(socket_.number(), shown)) return std::nullopt;
+  Mac mac;
+  if (!receive_all(socket_.number(), frame) || !receive_all(socket_.number(), mac)) return std::nullopt;
   const Side other = side_ == Side::client ? Side::peer : Side::client;
-  if (!are_equal(shown, tag(other, received_++, frame))) return std::nullopt;
+  if (!are_equal(mac, tag(other, received_++, frame))) return std::nullopt;
   return frame;
 }
 
 bool Channel::has_more() const {
-  pollfd wanted{.fd = socket_.number(), .events = POLLIN};
-  return poll(&wanted, 1, 0) > 0;
+  pollfd poll_entry{.fd = socket_.number(), .events = POLLIN};
+  return poll(&poll_entry, 1, 0) > 0;
 }
 
 }  // namespace nameplate

@@ -19,7 +19,7 @@ struct Connection {
   int socket() const { return datagrams.is_open() ? datagrams.number() : stream.number(); }
 };
 
-// What the thread of a connection reports to its observer, on a cache line of its own.
+// The state that the thread of a connection reports to its observer, on a cache line of its own.
 struct alignas(64) ConnectionState {
   std::atomic<bool> stopped{false};
   std::atomic<std::uint64_t> bytes{0};

@@ -17,10 +17,10 @@ struct DatagramHeader {
   std::uint32_t sent_us = 0;  // by the sender's clock; only differences are meaningful
   std::uint64_t number = 0;   // within the sample
 
-  void write(std::uint8_t* place) const { std::memcpy(place, this, sizeof *this); }
-  static DatagramHeader read(const std::uint8_t* place) {
+  void write(std::uint8_t* target) const { std::memcpy(target, this, sizeof *this); }
+  static DatagramHeader read(const std::uint8_t* source) {
     DatagramHeader header;
-    std::memcpy(&header, place, sizeof header);
+    std::memcpy(&header, source, sizeof header);
     return header;
   }
 };
@@ -43,8 +43,8 @@ class DatagramCount {
   void note(std::uint64_t number, std::uint32_t sent_us, std::uint32_t now_us) {
     if (number >= next_) {
       const std::uint64_t last = number;
-      const std::uint64_t begin = last - next_ >= kWindow ? last - kWindow + 1 : next_;
-      for (std::uint64_t i = begin; i < last; ++i) forget(i);
+      const std::uint64_t first = last - next_ >= kWindow ? last - kWindow + 1 : next_;
+      for (std::uint64_t i = first; i < last; ++i) forget(i);
       next_ = last + 1;
       remember(number);
     } else if (next_ - number > kWindow || knows(number)) {

@@ -17,22 +17,22 @@ enum class Status : std::uint8_t { welcome = 1, wrong_key = 2 };
 
 constexpr std::size_t kStatusPadding = 7;
 
-WireWriter begin(Kind kind) {
+WireWriter start_message(Kind kind) {
   WireWriter writer;
   writer.raw(kMagic).number(kNetVersion).number(static_cast<std::uint8_t>(kind));
   return writer;
 }
 
 // The start of every message, in every version.
-struct Beginning {
+struct MessageHeader {
   bool is_nameplate = false;
   std::uint16_t version = 0;
   Kind kind{};
 };
 
-Beginning read_beginning(WireReader& reader) {
+MessageHeader read_header(WireReader& reader) {
   const auto magic = reader.raw<kMagic.size()>();
-  Beginning result{.is_nameplate = magic == kMagic, .version = reader.number<std::uint16_t>()};
+  MessageHeader result{.is_nameplate = magic == kMagic, .version = reader.number<std::uint16_t>()};
   result.kind = static_cast<Kind>(reader.number<std::uint8_t>());
   return result;
 }
@@ -65,29 +65,29 @@ Mac SessionSecret::tag(std::string_view purpose, std::uint32_t index) const {
 
 PeerHandshake::State PeerHandshake::take(ByteSpan message) {
   answer_.clear();
-  if (message.size() != wanted_bytes()) return State::refused;
+  if (message.size() != required_bytes()) return State::refused;
   return challenge_.empty() ? take_opening(message) : take_proof(message);
 }
 
 PeerHandshake::State PeerHandshake::take_opening(ByteSpan message) {
   WireReader reader(message);
-  const Beginning beginning = read_beginning(reader);
-  if (!beginning.is_nameplate) return State::refused;
-  if (beginning.kind == Kind::data && beginning.version == kNetVersion) {
+  const MessageHeader header = read_header(reader);
+  if (!header.is_nameplate) return State::refused;
+  if (header.kind == Kind::data && header.version == kNetVersion) {
     data_ = {
         .session = reader.number<std::uint64_t>(), .index = reader.number<std::uint32_t>(), .tag = reader.raw<32>()};
     return State::data;
   }
-  if (beginning.kind != Kind::control) return State::refused;
+  if (header.kind != Kind::control) return State::refused;
   opening_.assign(message.begin(), message.end());
   // Also sent to a client of another version, which thereby learns this version.
-  challenge_ = begin(Kind::challenge)
+  challenge_ = start_message(Kind::challenge)
                    .number(static_cast<std::uint8_t>(key_->is_given()))
                    .raw(random_nonce())
                    .pad_to(kChallengeBytes)
                    .take();
   answer_ = challenge_;
-  return beginning.version == kNetVersion ? State::going_on : State::refused;
+  return header.version == kNetVersion ? State::going_on : State::refused;
 }
 
 PeerHandshake::State PeerHandshake::take_proof(ByteSpan message) {
@@ -104,19 +104,19 @@ PeerHandshake::State PeerHandshake::take_proof(ByteSpan message) {
 }
 
 ClientHandshake::ClientHandshake(const Key& key)
-    : key_(&key), opening_(begin(Kind::control).raw(random_nonce()).pad_to(kOpeningBytes).take()) {}
+    : key_(&key), opening_(start_message(Kind::control).raw(random_nonce()).pad_to(kOpeningBytes).take()) {}
 
 std::vector<std::uint8_t> ClientHandshake::prove(ByteSpan challenge) {
   WireReader reader(challenge);
-  const Beginning beginning = read_beginning(reader);
-  if (!beginning.is_nameplate || beginning.kind != Kind::challenge)
+  const MessageHeader header = read_header(reader);
+  if (!header.is_nameplate || header.kind != Kind::challenge)
     fail(
         "the answer does not come from a nameplate "
         "peer");
-  if (beginning.version != kNetVersion) {
+  if (header.version != kNetVersion) {
     fail(
         fmt::format("the peer speaks version {} of nameplate's protocol, this program version {}; update the older one",
-                    beginning.version, kNetVersion));
+                    header.version, kNetVersion));
   }
   const bool demands_key = reader.number<std::uint8_t>() != 0;
   if (demands_key && !key_->is_given()) {
@@ -138,21 +138,26 @@ SessionSecret ClientHandshake::check_welcome(ByteSpan welcome) const {
   if (status == Status::wrong_key) fail("the peer has another key");
   reader.skip(kStatusPadding);
   const auto session = reader.number<std::uint64_t>();
-  const auto shown = reader.raw<32>();
+  const auto peer_proof = reader.raw<32>();
   if (status != Status::welcome || !reader.is_complete()) fail("the answer does not come from a nameplate peer");
   const auto said = status_bytes(status, session);
-  if (!are_equal(shown, prove_as_peer(*key_, opening_, challenge_, proof_, said))) {
+  if (!are_equal(peer_proof, prove_as_peer(*key_, opening_, challenge_, proof_, said))) {
     fail("the peer did not prove that it has the key");
   }
   return {session, derive(*key_, opening_, challenge_, proof_, said)};
 }
 
 std::vector<std::uint8_t> encode(const DataOpening& opening) {
-  return begin(Kind::data).number(opening.session).number(opening.index).raw(opening.tag).pad_to(kOpeningBytes).take();
+  return start_message(Kind::data)
+      .number(opening.session)
+      .number(opening.index)
+      .raw(opening.tag)
+      .pad_to(kOpeningBytes)
+      .take();
 }
 
 std::vector<std::uint8_t> encode(const DatagramHello& hello) {
-  return begin(Kind::datagrams)
+  return start_message(Kind::datagrams)
       .number(hello.session)
       .number(hello.index)
       .raw(hello.tag)
@@ -164,8 +169,8 @@ std::vector<std::uint8_t> encode(const DatagramHello& hello) {
 std::optional<DatagramHello> decode_datagram_hello(ByteSpan message) {
   if (message.size() != kDatagramHelloBytes) return std::nullopt;
   WireReader reader(message);
-  const Beginning beginning = read_beginning(reader);
-  if (!beginning.is_nameplate || beginning.version != kNetVersion || beginning.kind != Kind::datagrams) {
+  const MessageHeader header = read_header(reader);
+  if (!header.is_nameplate || header.version != kNetVersion || header.kind != Kind::datagrams) {
     return std::nullopt;
   }
   return DatagramHello{.session = reader.number<std::uint64_t>(),

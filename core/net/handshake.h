@@ -49,7 +49,7 @@ class PeerHandshake {
   PeerHandshake(const Key& key, std::uint64_t session) : key_(&key), session_(session) {}
 
   // Returns the size of the next message.
-  std::size_t wanted_bytes() const { return challenge_.empty() ? kOpeningBytes : kProofBytes; }
+  std::size_t required_bytes() const { return challenge_.empty() ? kOpeningBytes : kProofBytes; }
 
   enum class State {
     going_on,       // send `answer`, then wait for the next message
@@ -58,7 +58,7 @@ class PeerHandshake {
     refused,        // send `answer`, which may be empty, and close
   };
 
-  // Takes a message of exactly `wanted_bytes`.
+  // Takes a message of exactly `required_bytes`.
   State take(ByteSpan message);
 
   const std::vector<std::uint8_t>& answer() const { return answer_; }

@@ -20,11 +20,11 @@ namespace {
 bool is_credential(const std::string& file) {
   const char* given = std::getenv("CREDENTIALS_DIRECTORY");
   if (given == nullptr || *given == '\0') return false;
-  std::error_code no_such_path;
-  const auto directory = std::filesystem::canonical(given, no_such_path);
-  if (no_such_path) return false;
-  const auto path = std::filesystem::canonical(file, no_such_path);
-  return !no_such_path && std::ranges::mismatch(directory, path).in1 == directory.end();
+  std::error_code path_error;
+  const auto directory = std::filesystem::canonical(given, path_error);
+  if (path_error) return false;
+  const auto path = std::filesystem::canonical(file, path_error);
+  return !path_error && std::ranges::mismatch(directory, path).in1 == directory.end();
 }
 
 Key read_key(const std::string& file) {

@@ -45,8 +45,8 @@ Facts values_of(const NetworkPath& path, double connect_s) {
           {"is_local", path.is_local ? 1.0 : 0.0}};
 }
 
-std::map<std::string, std::string> labels_of(const NetworkPath& path, bool is_own_peer) {
-  return {{"peer", is_own_peer ? "own" : "named"},
+std::map<std::string, std::string> labels_of(const NetworkPath& path, bool is_local_peer) {
+  return {{"peer", is_local_peer ? "own" : "named"},
           {"interface", path.interface},
           {"route", path.route},
           {"congestion", path.congestion}};

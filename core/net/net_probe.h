@@ -22,6 +22,6 @@ void check_datagram(Protocol protocol, std::uint64_t bytes, const char* paramete
 
 std::vector<Fact> path_facts();
 Facts values_of(const NetworkPath& path, double connect_s);
-std::map<std::string, std::string> labels_of(const NetworkPath& path, bool is_own_peer);
+std::map<std::string, std::string> labels_of(const NetworkPath& path, bool is_local_peer);
 
 }  // namespace nameplate

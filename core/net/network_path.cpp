@@ -81,8 +81,8 @@ std::uint32_t path_mtu_of(int socket) {
 std::uint32_t segment_bytes_of(int socket) {
   int bytes = 0;
   socklen_t length = sizeof bytes;
-  const bool is_told = getsockopt(socket, IPPROTO_TCP, TCP_MAXSEG, &bytes, &length) == 0;
-  return is_told ? static_cast<std::uint32_t>(bytes) : 0;
+  const bool is_reported = getsockopt(socket, IPPROTO_TCP, TCP_MAXSEG, &bytes, &length) == 0;
+  return is_reported ? static_cast<std::uint32_t>(bytes) : 0;
 }
 
 std::string congestion_of(int socket) {

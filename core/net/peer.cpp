@@ -28,7 +28,7 @@ constexpr std::uint64_t kMaxPending = 1024;
 // The fractions of the process's descriptors that pending connections and sessions may use.
 constexpr std::uint64_t kPendingPart = 4;
 constexpr std::uint64_t kSessionsPart = 2;
-constexpr double kAcceptAgain_s = 0.1;
+constexpr double kAcceptRetry_s = 0.1;
 constexpr int kBacklog = 4096;
 // The maximum per listener and turn, so that other listeners get theirs.
 constexpr int kMaxInTurn = 64;
@@ -61,7 +61,7 @@ Descriptor bound_socket(const Address& address, int type) {
 // none of them, they are returned, since listening gives the reason.
 std::vector<Address> addresses_of(const HostAndPort& listen) {
   std::vector<Address> result = resolve(listen);
-  const auto is_missing = [](const Address& address) { return !why_not_own(address).empty(); };
+  const auto is_missing = [](const Address& address) { return !why_unreachable(address).empty(); };
   const bool has_none = std::ranges::all_of(result, is_missing);
   if (has_none && listen.host == "localhost") return resolve({.host = loopback_host(), .port = listen.port});
   if (!has_none) std::erase_if(result, is_missing);
@@ -93,14 +93,14 @@ Peer::Peer(PeerOptions options)
 }
 
 void Peer::listen_at(const Address& address) {
-  const Address wanted = addresses_.empty() ? address : address.with_port(addresses_.front().port());
-  Descriptor streams = bound_socket(wanted, SOCK_STREAM);
+  const Address requested = addresses_.empty() ? address : address.with_port(addresses_.front().port());
+  Descriptor streams = bound_socket(requested, SOCK_STREAM);
   if (listen(streams.number(), kBacklog) != 0) {
-    fail(fmt::format("cannot listen at {}: {}", wanted.text(), std::strerror(errno)));
+    fail(fmt::format("cannot listen at {}: {}", requested.text(), std::strerror(errno)));
   }
-  const Address found = own_address(streams.number());
-  addresses_.push_back(found);
-  datagram_listeners_.push_back(bound_socket(found, SOCK_DGRAM));
+  const Address local = local_address(streams.number());
+  addresses_.push_back(local);
+  datagram_listeners_.push_back(bound_socket(local, SOCK_DGRAM));
   stream_listeners_.push_back(std::move(streams));
   watch(stream_listeners_.back().number());
   watch(datagram_listeners_.back().number());
@@ -136,7 +136,7 @@ void Peer::run(int stop) {
     }
     while (!pending_.is_empty() && pending_.oldest().latest_s < now_s()) take_out(pending_.oldest());
     while (pending_.has_too_many()) take_out(pending_.oldest_of_busiest());
-    if (accept_again_s_ < now_s()) accept_streams(true);
+    if (accept_retry_s_ < now_s()) accept_streams(true);
   }
 }
 
@@ -157,7 +157,7 @@ void Peer::handle(int socket) {
 
 int Peer::wait_ms() const {
   constexpr double kMilliseconds = 1e3;
-  const double next_s = pending_.is_empty() ? accept_again_s_ : std::min(accept_again_s_, pending_.oldest().latest_s);
+  const double next_s = pending_.is_empty() ? accept_retry_s_ : std::min(accept_retry_s_, pending_.oldest().latest_s);
   if (std::isinf(next_s)) return -1;
   return static_cast<int>(std::max(0.0, next_s - now_s()) * kMilliseconds) + 1;
 }
@@ -194,7 +194,7 @@ void Peer::add_pending(Descriptor socket, const Address& from) {
 
 // A paused listener resumes after a while.
 void Peer::accept_streams(bool on) {
-  accept_again_s_ = on ? std::numeric_limits<double>::infinity() : now_s() + kAcceptAgain_s;
+  accept_retry_s_ = on ? std::numeric_limits<double>::infinity() : now_s() + kAcceptRetry_s;
   for (const Descriptor& listener : stream_listeners_) {
     epoll_event event{.events = on ? std::uint32_t{EPOLLIN} : 0, .data = {.fd = listener.number()}};
     epoll_ctl(events_.number(), EPOLL_CTL_MOD, listener.number(), &event);
@@ -211,7 +211,7 @@ void Peer::on_readable(PendingConnection& pending) {
   const int socket = pending.socket.number();
   auto& received = pending.received;
   const std::size_t before = received.size();
-  received.resize(pending.handshake.wanted_bytes());
+  received.resize(pending.handshake.required_bytes());
   const ssize_t got = recv(socket, received.data() + before, received.size() - before, 0);
   if (got <= 0) {
     received.resize(before);
@@ -219,7 +219,7 @@ void Peer::on_readable(PendingConnection& pending) {
     return;
   }
   received.resize(before + static_cast<std::size_t>(got));
-  if (received.size() < pending.handshake.wanted_bytes()) return;
+  if (received.size() < pending.handshake.required_bytes()) return;
   const auto state = pending.handshake.take(received);
   received.clear();
   const auto& answer = pending.handshake.answer();
@@ -241,8 +241,8 @@ void Peer::start_session(PendingConnection pending) {
   Channel channel(std::move(pending.socket), secret, Channel::Side::peer);
   if (sessions_.size() >= options_.max_sessions) {
     channel.send(encode(Notice{.kind = Notice::Kind::refused,
-                               .words = "the peer is serving its maximum number of "
-                                        "sessions"}));
+                               .reason = "the peer is serving its maximum number of "
+                                         "sessions"}));
     return;
   }
   const auto say_ended = [event = session_ended_.number()] { eventfd_write(event, 1); };
@@ -271,9 +271,9 @@ void Peer::answer_datagrams(int listener) {
 }
 
 Mac Peer::cookie_of(const DatagramHello& hello, const Address& from) const {
-  const auto place =
+  const auto identity =
       WireWriter().text(from.host_bytes()).number(from.port()).number(hello.session).number(hello.index).take();
-  return authenticate(cookie_key_.bytes(), "cookie", {place});
+  return authenticate(cookie_key_.bytes(), "cookie", {identity});
 }
 
 // Nothing is sent to an address that did not open a session by TCP, and no traffic before the address has returned its
@@ -287,7 +287,7 @@ void Peer::answer(const DatagramHello& hello, int listener, const Address& from)
     sendto(listener, answer.data(), answer.size(), 0, from.get(), from.length);
     return;
   }
-  Descriptor socket = bound_socket(session->second->own_address(), SOCK_DGRAM);
+  Descriptor socket = bound_socket(session->second->local_address(), SOCK_DGRAM);
   if (connect(socket.number(), from.get(), from.length) != 0) return;
   make_blocking(socket.number());
   session->second->adopt(hello, std::move(socket));
@@ -301,7 +301,8 @@ void Peer::remove_ended() {
 }
 
 void Peer::tell_neighbours() {
-  for (const auto& [number, session] : sessions_) session->set_others(static_cast<unsigned>(sessions_.size()) - 1);
+  for (const auto& [number, session] : sessions_)
+    session->set_other_sessions(static_cast<unsigned>(sessions_.size()) - 1);
 }
 
 }  // namespace nameplate

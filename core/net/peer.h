@@ -78,7 +78,7 @@ class Peer {
   Key cookie_key_ = Key::random();
   std::uint64_t next_session_ = 1;
   PendingConnections pending_;
-  double accept_again_s_ = std::numeric_limits<double>::infinity();
+  double accept_retry_s_ = std::numeric_limits<double>::infinity();
   ResourcePool pool_;
   std::map<std::uint64_t, std::unique_ptr<PeerSession>> sessions_;
 };

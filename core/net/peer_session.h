@@ -43,15 +43,15 @@ class PeerSession {
   void adopt(const DatagramHello& hello, Descriptor datagrams);
 
   // Returns the address at which the client found the peer: its datagrams must come from there too.
-  Address own_address() const { return nameplate::own_address(channel_.socket()); }
+  Address local_address() const { return nameplate::local_address(channel_.socket()); }
 
   // Tells the client how many other sessions are running.
-  void set_others(unsigned others) { others_ = others; }
+  void set_other_sessions(unsigned other_sessions) { other_sessions_ = other_sessions; }
 
   bool has_ended() const { return ended_; }
 
  private:
-  struct Place {
+  struct ConnectionSlot {
     Connection connection;
     ConnectionState state;
     std::thread thread;
@@ -62,12 +62,12 @@ class PeerSession {
   bool accept_request();
   std::string why_refused(const std::optional<TrafficRequest>& request);
   void watch();
-  std::string why_over(double begin_s);
+  std::string why_over(double start_s);
   void end_connections();
-  void serve_connection(Place& place, std::uint32_t index);
-  void prepare(Place& place);
-  bool await_datagrams(Place& place);
-  void serve_stream(Place& place, std::uint32_t index);
+  void serve_connection(ConnectionSlot& slot, std::uint32_t index);
+  void prepare(ConnectionSlot& slot);
+  bool await_datagrams(ConnectionSlot& slot);
+  void serve_stream(ConnectionSlot& slot, std::uint32_t index);
 
   Channel channel_;
   SessionLimits limits_;
@@ -79,9 +79,9 @@ class PeerSession {
   TrafficRequest request_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<std::unique_ptr<Place>> places_;  // empty until the request is accepted
+  std::vector<std::unique_ptr<ConnectionSlot>> slots_;  // empty until the request is accepted
   std::string failure_;  // of a connection's thread; only the session's own thread sends messages
-  std::atomic<unsigned> others_{0};
+  std::atomic<unsigned> other_sessions_{0};
   std::atomic<bool> stopped_{false};
   std::atomic<bool> ended_{false};
   std::thread thread_;

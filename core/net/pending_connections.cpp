@@ -14,14 +14,14 @@ void PendingConnections::add(PendingConnection pending, const Address& from) {
 }
 
 PendingConnection* PendingConnections::find(int socket) {
-  const auto found = by_socket_.find(socket);
-  return found == by_socket_.end() ? nullptr : &found->second->pending;
+  const auto match = by_socket_.find(socket);
+  return match == by_socket_.end() ? nullptr : &match->second->pending;
 }
 
 PendingConnection PendingConnections::take(int socket) {
-  const auto found = by_socket_.find(socket);
-  const auto entry = found->second;
-  by_socket_.erase(found);
+  const auto match = by_socket_.find(socket);
+  const auto entry = match->second;
+  by_socket_.erase(match);
   if (--entry->network->second == 0) networks_.erase(entry->network);
   PendingConnection result = std::move(entry->pending);
   pending_.erase(entry);

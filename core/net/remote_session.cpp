@@ -19,7 +19,7 @@ namespace {
 constexpr double kConnect_s = 5;
 // No answer is expected after this time.
 constexpr double kSilence_s = 10;
-constexpr int kHelloEach_ms = 50;
+constexpr int kHelloInterval_ms = 50;
 constexpr unsigned kMaxHellos = 60;
 
 Descriptor bound(const Address& peer, int type, const std::optional<Address>& bind_to) {
@@ -33,16 +33,16 @@ Descriptor bound(const Address& peer, int type, const std::optional<Address>& bi
 
 }  // namespace
 
-HostAndPort PeerAccess::place(const Placement& placement) {
-  if (place_) return *place_;
-  if (own_ && own_->has_ended()) own_.reset();
-  if (!own_) own_ = std::make_unique<OwnPeer>(placement);
-  return own_->place();
+HostAndPort PeerAccess::endpoint(const Placement& placement) {
+  if (endpoint_) return *endpoint_;
+  if (local_peer_ && local_peer_->has_ended()) local_peer_.reset();
+  if (!local_peer_) local_peer_ = std::make_unique<LocalPeer>(placement);
+  return local_peer_->endpoint();
 }
 
 RemoteSession::RemoteSession(PeerAccess& access, const TrafficRequest& request, const Placement& placement,
                              const std::string& bind_to)
-    : request_(request), place_(access.place(placement)), is_own_(access.is_own()) {
+    : request_(request), endpoint_(access.endpoint(placement)), is_local_(access.is_local()) {
   if (!bind_to.empty()) bind_to_ = resolve({bind_to, 0}).front();
   if (!access.why_absent().empty()) fail(access.why_absent());
   try {
@@ -60,15 +60,15 @@ RemoteSession::RemoteSession(PeerAccess& access, const TrafficRequest& request, 
 // Connects to the first of its addresses that answers. Segment size and window are negotiated during connect.
 Descriptor RemoteSession::connect_to_peer(bool is_traffic) {
   std::string tried;
-  const auto addresses = peer_.port() == 0 ? resolve(place_) : std::vector{peer_};
+  const auto addresses = peer_.port() == 0 ? resolve(endpoint_) : std::vector{peer_};
   for (const Address& address : addresses) {
     if (bind_to_ && bind_to_->family() != address.family()) continue;
     Descriptor socket = bound(address, SOCK_STREAM, bind_to_);
     set_time_limit(socket.number(), kConnect_s);
     if (is_traffic) set_options(socket.number(), request_);
-    const double begin_s = now_s();
+    const double start_s = now_s();
     if (connect(socket.number(), address.get(), address.length) == 0) {
-      connect_s_ = now_s() - begin_s;
+      connect_s_ = now_s() - start_s;
       peer_ = address;
       return socket;
     }
@@ -76,7 +76,7 @@ Descriptor RemoteSession::connect_to_peer(bool is_traffic) {
     tried += fmt::format("{}{}: {}", tried.empty() ? "" : "; ", address.text(), last_error());
   }
   fail(fmt::format("no peer answers at {}; run nameplate serve --listen ADDRESS --key-file FILE on that machine",
-                   tried.empty() ? fmt::format("{}, with the address family of bind=", place_.host) : tried));
+                   tried.empty() ? fmt::format("{}, with the address family of bind=", endpoint_.host) : tried));
 }
 
 void RemoteSession::open_channel(const Key& key) {
@@ -88,11 +88,11 @@ void RemoteSession::open_channel(const Key& key) {
                        peer_.text(), last_error()));
     }
   };
-  const double begin_s = now_s();
+  const double start_s = now_s();
   if (!send_all(socket.number(), handshake.opening())) fail(fmt::format("{}: {}", peer_.text(), last_error()));
   std::array<std::uint8_t, kChallengeBytes> challenge{};
   expect(challenge);
-  round_trip_s_ = std::max(connect_s_, now_s() - begin_s);
+  round_trip_s_ = std::max(connect_s_, now_s() - start_s);
   const auto proof = handshake.prove(challenge);
   if (!send_all(socket.number(), proof)) fail(fmt::format("{}: {}", peer_.text(), last_error()));
   std::array<std::uint8_t, kWelcomeBytes> welcome{};
@@ -105,7 +105,7 @@ void RemoteSession::ask(const TrafficRequest& request) {
   const auto frame = channel_->receive();
   const auto notice = frame ? decode_notice(*frame) : std::nullopt;
   if (!notice) fail(fmt::format("the peer did not answer: {}", last_error()));
-  if (notice->kind != Notice::Kind::ready) refuse_for_now(notice->words);
+  if (notice->kind != Notice::Kind::ready) refuse_for_now(notice->reason);
 }
 
 void RemoteSession::open_connection(std::uint32_t index) {
@@ -135,10 +135,10 @@ void RemoteSession::open_datagrams(std::uint32_t index) {
   for (unsigned i = 0; i < kMaxHellos; ++i) {
     const auto message = encode(hello);
     send(socket, message.data(), message.size(), MSG_NOSIGNAL);
-    std::array<pollfd, 2> wanted{pollfd{.fd = connection.stream.number(), .events = POLLIN},
-                                 pollfd{.fd = socket, .events = POLLIN}};
-    poll(wanted.data(), wanted.size(), kHelloEach_ms);
-    if (wanted[0].revents != 0) return;
+    std::array<pollfd, 2> poll_entries{pollfd{.fd = connection.stream.number(), .events = POLLIN},
+                                       pollfd{.fd = socket, .events = POLLIN}};
+    poll(poll_entries.data(), poll_entries.size(), kHelloInterval_ms);
+    if (poll_entries[0].revents != 0) return;
     std::array<std::uint8_t, kDatagramHelloBytes> bytes{};
     if (recv(socket, bytes.data(), bytes.size(), MSG_DONTWAIT) != static_cast<ssize_t>(bytes.size())) continue;
     const auto answer = decode_datagram_hello(bytes);
@@ -171,25 +171,25 @@ void RemoteSession::listen_to_peer() {
     const auto frame = channel_->receive();
     const auto notice = frame ? decode_notice(*frame) : std::nullopt;
     if (!notice) {
-      why_over_ = is_own_ ? "the peer on this machine has ended" : "the peer has disconnected";
+      why_over_ = is_local_ ? "the peer on this machine has ended" : "the peer has disconnected";
     } else if (notice->kind == Notice::Kind::over) {
-      why_over_ = notice->words;
+      why_over_ = notice->reason;
     } else {
-      max_others_ = std::max(max_others_, notice->others);
+      max_other_sessions_ = std::max(max_other_sessions_, notice->other_sessions);
     }
   }
 }
 
-unsigned RemoteSession::max_others() {
+unsigned RemoteSession::max_other_sessions() {
   listen_to_peer();
-  return max_others_;
+  return max_other_sessions_;
 }
 
 // With several connections, another one may have ended first.
 std::string RemoteSession::why_over() {
   constexpr int kNews_ms = 200;
-  pollfd wanted{.fd = channel_->socket(), .events = POLLIN};
-  if (why_over_.empty()) poll(&wanted, 1, kNews_ms);
+  pollfd poll_entry{.fd = channel_->socket(), .events = POLLIN};
+  if (why_over_.empty()) poll(&poll_entry, 1, kNews_ms);
   listen_to_peer();
   return why_over_;
 }

@@ -32,13 +32,13 @@ void RoundTrips::run(std::uint64_t round_trips) {
   histogram_->clear();
   done_ = lost_ = 0;
   const bool is_paced = request_.interval_s > 0;
-  if (is_paced) pace_.begin();
-  Ticks begin = Clock::now();
+  if (is_paced) pace_.start();
+  Ticks start = Clock::now();
   for (std::uint64_t i = 0; i < round_trips; ++i) {
     if (is_paced) {
       // Counted from the planned start: a round trip that starts late because of the previous one has waited, too.
-      begin = pace_.planned(i);
-      Pace::wait_until(begin);
+      start = pace_.planned(i);
+      Pace::wait_until(start);
     }
     const std::uint64_t number = number_++;
     const bool is_answered = request_.protocol == Protocol::tcp ? exchange(number) : exchange_datagrams(number);
@@ -47,11 +47,11 @@ void RoundTrips::run(std::uint64_t round_trips) {
     has_answer_ = is_answered;
     if (is_answered) {
       ++done_;
-      histogram_->add(static_cast<std::uint64_t>(static_cast<double>(end - begin) * ns_per_tick_));
+      histogram_->add(static_cast<std::uint64_t>(static_cast<double>(end - start) * ns_per_tick_));
     } else {
       ++lost_;
     }
-    begin = end;
+    start = end;
   }
   if (is_paced) pace_.finish(round_trips);
 }
@@ -71,8 +71,8 @@ bool RoundTrips::is_content_right() const {
   return are_stamps_right_ && (!has_answer_ || std::equal(sent_.begin(), sent_.end(), received_.begin()));
 }
 
-bool RoundTrips::give_up(const char* what) {
-  error_ = fmt::format("{}: {}", what, last_error());
+bool RoundTrips::give_up(const char* action) {
+  error_ = fmt::format("{}: {}", action, last_error());
   return false;
 }
 

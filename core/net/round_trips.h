@@ -21,7 +21,7 @@ class RoundTrips {
   // Runs the timed region of one call. Stops early at an error, which `error` then returns.
   void run(std::uint64_t round_trips);
 
-  // Of the last call.
+  // Return the counts and times of the last call.
   std::uint64_t done() const { return done_; }
   std::uint64_t lost() const { return lost_; }
   const Histogram& histogram() const { return *histogram_; }
@@ -35,7 +35,7 @@ class RoundTrips {
   bool receive_datagram();
   void stamp(std::uint64_t number);
   bool has_stamp(std::uint64_t number) const;
-  bool give_up(const char* what);
+  bool give_up(const char* action);
 
   const Connection& connection_;
   const TrafficRequest& request_;

@@ -18,14 +18,14 @@ void fill_with_random(std::span<std::uint8_t> bytes) {
 
 std::string_view without_space(std::string_view text) {
   constexpr std::string_view kSpace = " \t\r\n";
-  const auto begin = text.find_first_not_of(kSpace);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kSpace) - begin + 1);
+  const auto first = text.find_first_not_of(kSpace);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
 }
 
 }  // namespace
 
-void zero_memory(void* place, std::size_t bytes) { sodium_memzero(place, bytes); }
+void zero_memory(void* memory, std::size_t bytes) { sodium_memzero(memory, bytes); }
 
 Key Key::random() {
   SecretBytes bytes(kNewBytes);
@@ -40,7 +40,7 @@ SecretText Key::text() const {
   return result;
 }
 
-Key parse_key(std::string_view text, const std::string& place) {
+Key parse_key(std::string_view text, const std::string& source) {
   const std::string_view digits = without_space(text);
   SecretBytes bytes(kMaxKeyDigits / 2);
   std::size_t length = 0;
@@ -52,7 +52,7 @@ Key parse_key(std::string_view text, const std::string& place) {
     fail(
         fmt::format("{} contains no key: it must have {} to {} hexadecimal digits, as written by nameplate serve "
                     "--new-key FILE",
-                    place, kMinKeyDigits, kMaxKeyDigits));
+                    source, kMinKeyDigits, kMaxKeyDigits));
   }
   bytes.resize(length);
   return Key(std::move(bytes));

@@ -20,7 +20,7 @@ using Nonce = std::array<std::uint8_t, 32>;
 using Mac = std::array<std::uint8_t, 32>;
 
 // Overwrites memory in a way that no optimiser removes.
-void zero_memory(void* place, std::size_t bytes);
+void zero_memory(void* memory, std::size_t bytes);
 
 // Overwrites memory before it is freed, so that no key stays in memory that is reused or dumped.
 template <class T>
@@ -32,9 +32,9 @@ struct ZeroingAllocator {
   explicit ZeroingAllocator(const ZeroingAllocator<U>& /*other*/) {}
 
   T* allocate(std::size_t count) { return std::allocator<T>().allocate(count); }
-  void deallocate(T* place, std::size_t count) {
-    zero_memory(place, count * sizeof(T));
-    std::allocator<T>().deallocate(place, count);
+  void deallocate(T* memory, std::size_t count) {
+    zero_memory(memory, count * sizeof(T));
+    std::allocator<T>().deallocate(memory, count);
   }
   bool operator==(const ZeroingAllocator& /*other*/) const { return true; }
 };
@@ -63,8 +63,8 @@ class Key {
   SecretBytes bytes_;
 };
 
-// Parses hexadecimal digits, at least 32 (128 bits). Throws ProbeError(failed) that names `place`, never its content.
-Key parse_key(std::string_view text, const std::string& place);
+// Parses hexadecimal digits, at least 32 (128 bits). Throws ProbeError(failed) that names `source`, never its content.
+Key parse_key(std::string_view text, const std::string& source);
 
 Nonce random_nonce();
 

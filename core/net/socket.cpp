@@ -64,20 +64,20 @@ bool send_all(int socket, ByteSpan bytes) {
 
 void set_time_limit(int socket, double seconds) {
   constexpr double kMicrosecondsPerSecond = 1e6;
-  const double whole = std::floor(seconds);
-  const timeval limit{.tv_sec = static_cast<time_t>(whole),
-                      .tv_usec = static_cast<suseconds_t>((seconds - whole) * kMicrosecondsPerSecond)};
+  const double full_s = std::floor(seconds);
+  const timeval limit{.tv_sec = static_cast<time_t>(full_s),
+                      .tv_usec = static_cast<suseconds_t>((seconds - full_s) * kMicrosecondsPerSecond)};
   set(socket, SOL_SOCKET, SO_RCVTIMEO, limit);
   set(socket, SOL_SOCKET, SO_SNDTIMEO, limit);
 }
 
 void keep_alive(int socket) {
   constexpr int kIdle_s = 10;
-  constexpr int kEach_s = 5;
+  constexpr int kInterval_s = 5;
   constexpr int kTries = 4;
   set(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
   set(socket, IPPROTO_TCP, TCP_KEEPIDLE, kIdle_s);
-  set(socket, IPPROTO_TCP, TCP_KEEPINTVL, kEach_s);
+  set(socket, IPPROTO_TCP, TCP_KEEPINTVL, kInterval_s);
   set(socket, IPPROTO_TCP, TCP_KEEPCNT, kTries);
 }
 
@@ -96,7 +96,7 @@ void set_options(int socket, const TrafficRequest& request) {
   }
 }
 
-std::string why_not_own(const Address& address) {
+std::string why_unreachable(const Address& address) {
   const Descriptor socket(::socket(address.family(), SOCK_DGRAM | SOCK_CLOEXEC, 0));
   const Address any_port = address.with_port(0);
   std::string host = any_port.text();
@@ -105,15 +105,15 @@ std::string why_not_own(const Address& address) {
     return fmt::format("cannot bind {}: {}", host, std::strerror(errno));
   }
   // Where no interface is up, some addresses can be bound, but not reached.
-  const Address own = own_address(socket.number());
-  if (connect(socket.number(), own.get(), own.length) == 0) return "";
+  const Address local = local_address(socket.number());
+  if (connect(socket.number(), local.get(), local.length) == 0) return "";
   return fmt::format("cannot reach {}: {}", host, std::strerror(errno));
 }
 
 std::string loopback_host() {
   std::string reasons;
   for (const char* const host : {"127.0.0.1", "::1"}) {
-    const std::string reason = why_not_own(resolve({.host = host, .port = 0}).front());
+    const std::string reason = why_unreachable(resolve({.host = host, .port = 0}).front());
     if (reason.empty()) return host;
     reasons += (reasons.empty() ? "" : ", ") + reason;
   }

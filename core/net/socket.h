@@ -47,7 +47,7 @@ void send_at_once(int socket, bool on);
 void set_options(int socket, const TrafficRequest& request);
 
 // Returns why no program on this machine can reach another one at the address, whatever the port; empty if it can.
-std::string why_not_own(const Address& address);
+std::string why_unreachable(const Address& address);
 
 // Returns the first of 127.0.0.1 and ::1 that this machine has. Throws ProbeError(failed) with the reasons if it has
 // neither.

@@ -36,11 +36,11 @@ std::size_t receive_buffer_bytes(const TrafficRequest& request) {
 
 }  // namespace
 
-StreamReceiver::StreamReceiver(const Connection& connection, const TrafficRequest& request, const Patience& patience)
+StreamReceiver::StreamReceiver(const Connection& connection, const TrafficRequest& request, const Timeouts& timeouts)
     : connection_(connection),
       request_(request),
-      grace_s_(kShortestGrace_s + 2 * patience.round_trip_s),
-      silence_s_(patience.silence_s),
+      grace_s_(kShortestGrace_s + 2 * timeouts.round_trip_s),
+      silence_s_(timeouts.silence_s),
       content_(block_content(connection.seed, request.block_bytes)),
       buffer_(receive_buffer_bytes(request)) {
   if (request.receive != ReceiveMode::mmsg) return;
@@ -63,13 +63,13 @@ bool StreamReceiver::receive_stream(ConnectionState& state) {
   std::array<std::uint8_t, sizeof(std::uint64_t)> announced{};
   if (!receive_all(socket, announced)) return false;
   const auto bytes = WireReader(announced).number<std::uint64_t>();
-  const Ticks begin = Clock::now();
+  const Ticks start = Clock::now();
   std::uint64_t got = 0;
   std::size_t last = 0;
   while (got < bytes) {
-    const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(buffer_.size(), bytes - got));
+    const auto requested = static_cast<std::size_t>(std::min<std::uint64_t>(buffer_.size(), bytes - got));
     // Whole blocks, as the sender passes them on: in parts, blocks of 128 KiB arrive 12 to 15 % slower under BBR.
-    const ssize_t more = recv(socket, buffer_.data(), wanted, MSG_WAITALL);
+    const ssize_t more = recv(socket, buffer_.data(), requested, MSG_WAITALL);
     if (more < 0 && errno == EINTR) continue;
     if (more == 0) errno = 0;
     if (more <= 0) return false;
@@ -77,7 +77,7 @@ bool StreamReceiver::receive_stream(ConnectionState& state) {
     got += last;
     state.count(last);
   }
-  report_.span_s = Clock::get().seconds(Clock::now() - begin);
+  report_.span_s = Clock::get().seconds(Clock::now() - start);
   report_.bytes = bytes;
   report_.blocks = bytes / request_.block_bytes;
   // The last bytes received must be the end of a block.
@@ -138,8 +138,8 @@ bool StreamReceiver::read_sent() {
 
 // Returns whether the sender's report has arrived, or the connection has ended.
 bool StreamReceiver::has_sent() const {
-  pollfd wanted{.fd = connection_.stream.number(), .events = POLLIN};
-  return poll(&wanted, 1, 0) > 0;
+  pollfd poll_entry{.fd = connection_.stream.number(), .events = POLLIN};
+  return poll(&poll_entry, 1, 0) > 0;
 }
 
 // Receives datagrams that the end marker overtook, as long as some are missing and more arrive.
@@ -154,8 +154,8 @@ void StreamReceiver::drain(ConnectionState& state) {
     } else if (clock.seconds(Clock::now() - quiet_since) > grace_s_) {
       return;
     }
-    pollfd wanted{.fd = connection_.datagrams.number(), .events = POLLIN};
-    poll(&wanted, 1, 1);
+    pollfd poll_entry{.fd = connection_.datagrams.number(), .events = POLLIN};
+    poll(&poll_entry, 1, 1);
   }
 }
 
@@ -186,8 +186,8 @@ bool StreamReceiver::take_batch(int flags) {
 // the buffer without the last datagram, which merged end markers would overwrite beyond its header.
 bool StreamReceiver::take_segments(int flags) {
   const bool is_first_half = last_datagram_ != nullptr && last_datagram_ < buffer_.data() + kLargestGro;
-  std::uint8_t* const place = buffer_.data() + (is_first_half ? kLargestGro : 0);
-  iovec part{.iov_base = place, .iov_len = kLargestGro};
+  std::uint8_t* const data = buffer_.data() + (is_first_half ? kLargestGro : 0);
+  iovec part{.iov_base = data, .iov_len = kLargestGro};
   alignas(cmsghdr) std::array<std::uint8_t, CMSG_SPACE(sizeof(int))> control{};
   msghdr message{.msg_iov = &part, .msg_iovlen = 1, .msg_control = control.data(), .msg_controllen = control.size()};
   const ssize_t got = recvmsg(connection_.datagrams.number(), &message, flags);
@@ -200,8 +200,8 @@ bool StreamReceiver::take_segments(int flags) {
     if (bytes > 0) segment = static_cast<std::size_t>(bytes);
   }
   const Ticks now = Clock::now();
-  for (std::size_t begin = 0; begin < static_cast<std::size_t>(got); begin += segment) {
-    take(place + begin, std::min(segment, static_cast<std::size_t>(got) - begin), now);
+  for (std::size_t offset = 0; offset < static_cast<std::size_t>(got); offset += segment) {
+    take(data + offset, std::min(segment, static_cast<std::size_t>(got) - offset), now);
   }
   return true;
 }

@@ -15,14 +15,14 @@
 namespace nameplate {
 
 // How long a receiver waits.
-struct Patience {
+struct Timeouts {
   double round_trip_s = 0;  // time that datagrams may be in flight after their end marker arrived
   double silence_s = std::numeric_limits<double>::infinity();  // a sender is considered gone after this silence
 };
 
 class StreamReceiver {
  public:
-  StreamReceiver(const Connection& connection, const TrafficRequest& request, const Patience& patience);
+  StreamReceiver(const Connection& connection, const TrafficRequest& request, const Timeouts& timeouts);
 
   // Receives one sample to its end, and then the sender's report. Returns false if the connection ended.
   bool receive(ConnectionState& state);

@@ -23,7 +23,7 @@ namespace {
 
 constexpr unsigned kMaxBatch = kMaxSegments;  // the kernel's UDP_MAX_SEGMENTS, and a batch for sendmmsg
 constexpr unsigned kEndMarkers = 3;           // any of them is enough
-constexpr unsigned kReadEach = 16;            // zero-copy sends between two queries of the kernel's completions
+constexpr unsigned kSendsPerRead = 16;        // zero-copy sends between two queries of the kernel's completions
 
 unsigned batch_of(const TrafficRequest& request) {
   if (request.send == SendMode::mmsg) return kMaxBatch;
@@ -65,11 +65,11 @@ bool StreamSender::send(std::uint64_t blocks, ConnectionState& state) {
   report_ = {};
   const bool is_tcp = request_.protocol == Protocol::tcp;
   const std::uint64_t before = is_tcp ? read_tcp(connection_.stream.number()).retransmits : 0;
-  const Ticks begin = Clock::now();
-  if (request_.interval_s > 0) pace_.begin();
+  const Ticks start = Clock::now();
+  if (request_.interval_s > 0) pace_.start();
   const bool went_well = is_tcp ? send_stream(blocks, state) : send_datagrams(blocks, state);
   await_turn(pace_.end((blocks + batch_ - 1) / batch_), state);
-  report_.span_s = Clock::get().seconds(Clock::now() - begin);
+  report_.span_s = Clock::get().seconds(Clock::now() - start);
   if (!went_well) return false;
   if (!is_tcp && !send_end()) return false;
   if (is_tcp) finish_report(before);
@@ -95,8 +95,8 @@ void StreamSender::await_turn(Ticks when, const ConnectionState& state) const {
   }
 }
 
-bool StreamSender::give_up(const char* what) {
-  error_ = fmt::format("{}: {}", what, last_error());
+bool StreamSender::give_up(const char* action) {
+  error_ = fmt::format("{}: {}", action, last_error());
   return false;
 }
 
@@ -118,7 +118,7 @@ bool StreamSender::send_stream(std::uint64_t blocks, ConnectionState& state) {
       }
       if (sent < 0) return give_up("sending a block");
       rest = rest.subspan(static_cast<std::size_t>(sent));
-      if (is_zerocopy && ++report_.zerocopy_sends % kReadEach == 0) read_completions();
+      if (is_zerocopy && ++report_.zerocopy_sends % kSendsPerRead == 0) read_completions();
     }
     ++report_.sent;
     state.count(request_.block_bytes);
@@ -191,22 +191,22 @@ bool StreamSender::send_one_by_one(std::uint64_t blocks, ConnectionState& state)
 
 // The network card reads a datagram after the call has returned, so its header must stay until that is completed.
 bool StreamSender::send_without_copies(std::uint64_t blocks, ConnectionState& state) {
-  const auto sends = [&](unsigned place) {
-    return ::send(connection_.datagrams.number(), slot(place), request_.block_bytes, MSG_NOSIGNAL | MSG_ZEROCOPY) >= 0;
+  const auto sends = [&](unsigned index) {
+    return ::send(connection_.datagrams.number(), slot(index), request_.block_bytes, MSG_NOSIGNAL | MSG_ZEROCOPY) >= 0;
   };
   for (std::uint64_t i = 0; i < blocks && !state.stopped.load(std::memory_order_relaxed); ++i) {
     await_turn(pace_.planned(i), state);
-    const auto place = static_cast<unsigned>(i % kMaxBatch);
-    if (place == 0) await_completions(state);
-    stamp(1, i, place);
-    bool is_sent = sends(place);
+    const auto index = static_cast<unsigned>(i % kMaxBatch);
+    if (index == 0) await_completions(state);
+    stamp(1, i, index);
+    bool is_sent = sends(index);
     if (!is_sent && errno == ENOBUFS && completed_ < without_copies_) {  // too many that were not yet completed
       await_completions(state);
-      is_sent = sends(place);
+      is_sent = sends(index);
     }
     if (!note_datagram(is_sent)) return false;
     without_copies_ += is_sent ? 1 : 0;
-    if (is_sent && ++report_.zerocopy_sends % kReadEach == 0) read_completions();
+    if (is_sent && ++report_.zerocopy_sends % kSendsPerRead == 0) read_completions();
     state.count(request_.block_bytes);
   }
   return true;

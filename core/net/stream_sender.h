@@ -40,7 +40,7 @@ class StreamSender {
   // Counts a datagram as sent or refused. Returns false for any other error.
   bool note_datagram(bool is_sent);
   std::uint8_t* slot(unsigned index) { return buffer_.data() + index * request_.block_bytes; }
-  bool give_up(const char* what);
+  bool give_up(const char* action);
   void read_completions();
   // Waits until the kernel needs no buffer of an earlier zero-copy call.
   void await_completions(const ConnectionState& state);

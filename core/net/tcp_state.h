@@ -1,4 +1,4 @@
-// What the kernel knows about a TCP connection.
+// Reads the kernel's state of a TCP connection.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ struct TcpState {
   double round_trip_s = 0;         // smoothed
 };
 
-// Returns zeros if the kernel does not tell.
+// Returns zeros if the kernel does not report it.
 TcpState read_tcp(int socket);
 
 }  // namespace nameplate

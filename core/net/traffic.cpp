@@ -11,7 +11,7 @@ namespace {
 constexpr std::uint32_t kLargestWindow = 1U << 30U;
 constexpr std::uint32_t kLargestSegment = 65535;
 constexpr std::size_t kLongestCongestion = 15;  // TCP_CA_NAME_MAX minus its zero
-constexpr std::size_t kLongestWords = 255;
+constexpr std::size_t kLongestReason = 255;
 constexpr double kLongest_s = 1e6;
 
 template <class T>
@@ -121,16 +121,16 @@ std::optional<ReceiveReport> decode_receive_report(ByteSpan bytes) {
 }
 
 std::vector<std::uint8_t> encode(const Notice& notice) {
-  return WireWriter().number(byte_of(notice.kind)).number(notice.others).text(notice.words).take();
+  return WireWriter().number(byte_of(notice.kind)).number(notice.other_sessions).text(notice.reason).take();
 }
 
 std::optional<Notice> decode_notice(ByteSpan bytes) {
   WireReader reader(bytes);
   Notice notice{.kind = read_word(reader, Notice::Kind::over),
-                .others = reader.number<std::uint32_t>(),
-                .words = reader.text(kLongestWords)};
+                .other_sessions = reader.number<std::uint32_t>(),
+                .reason = reader.text(kLongestReason)};
   // They are shown in a terminal, which other characters could control.
-  const bool is_plain = std::ranges::all_of(notice.words, [](char c) { return c >= ' ' && c <= '~'; });
+  const bool is_plain = std::ranges::all_of(notice.reason, [](char c) { return c >= ' ' && c <= '~'; });
   if (!is_plain) return std::nullopt;
   return reader.is_complete() ? std::optional(std::move(notice)) : std::nullopt;
 }

@@ -83,14 +83,14 @@ std::optional<ReceiveReport> decode_receive_report(ByteSpan bytes);
 // A peer's message on a session's first connection.
 struct Notice {
   enum class Kind : std::uint8_t {
-    ready,    // the request is accepted
-    refused,  // the request is rejected, for the reason in `words`
-    others,   // the number of other sessions has changed
-    over,     // the peer ends the session, for the reason in `words`
+    ready,           // the request is accepted
+    refused,         // the request is rejected, for `reason`
+    other_sessions,  // the number of other sessions has changed
+    over,            // the peer ends the session, for `reason`
   };
   Kind kind = Kind::ready;
-  std::uint32_t others = 0;
-  std::string words = {};
+  std::uint32_t other_sessions = 0;
+  std::string reason = {};
 };
 
 std::vector<std::uint8_t> encode(const Notice& notice);

@@ -1,4 +1,4 @@
-// What all experiments of a process share. `main` makes it; a probe that needs a part of it is constructed with it.
+// The resources that all experiments of a process share. `main` makes them; a probe is constructed with those it needs.
 #pragma once
 
 #include <atomic>
@@ -6,12 +6,12 @@
 
 namespace nameplate {
 
-class KeptFiles;
+class RetainedFiles;
 class PeerAccess;
 
 struct Context {
   std::atomic<bool>& stop_requested;  // the experiment ends after the sample that is being taken
-  KeptFiles& kept_files;
+  RetainedFiles& retained_files;
   PeerAccess& peer;
   std::string lapack = {};  // the library that the user named; empty: the first of the usual ones
 };

@@ -213,7 +213,7 @@ nlohmann::json Parameters::to_json() const {
 namespace {
 
 // Returns an integer that is small enough to be exact, or nothing.
-std::optional<std::int64_t> whole(std::optional<double> value) {
+std::optional<std::int64_t> exact_integer(std::optional<double> value) {
   constexpr double kExactIntegers = 0x1p53;
   if (!value || *value > kExactIntegers || std::floor(*value) != *value) return std::nullopt;
   return static_cast<std::int64_t>(*value);
@@ -224,12 +224,12 @@ std::optional<std::int64_t> whole(std::optional<double> value) {
 std::optional<std::int64_t> parse_size(std::string_view text) {
   static const Units kUnits = {{"", 1},      {"B", 1},        {"KB", 1e3},     {"MB", 1e6},     {"GB", 1e9},
                                {"TB", 1e12}, {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40}};
-  return whole(parse_with_unit(text, kUnits));
+  return exact_integer(parse_with_unit(text, kUnits));
 }
 
 std::optional<std::int64_t> parse_bit_rate(std::string_view text) {
   static const Units kUnits = {{"", 1}, {"bit/s", 1}, {"kbit/s", 1e3}, {"Mbit/s", 1e6}, {"Gbit/s", 1e9}};
-  return whole(parse_with_unit(text, kUnits));
+  return exact_integer(parse_with_unit(text, kUnits));
 }
 
 std::optional<double> parse_duration(std::string_view text) {

@@ -76,9 +76,13 @@ struct Work {
   std::span<const Worker> workers;        // start and finish of each worker; elapsed is last finish - first start
   std::span<const double> counters = {};  // in the order of ProbeInfo::counters
   const Histogram* histogram = nullptr;   // of single operations, if latencies are wanted
+  // Of the reads and of the writes in it, if both occur.
+  const Histogram* read_histogram = nullptr;
+  const Histogram* write_histogram = nullptr;
   std::span<const NodeTimes> nodes = {};  // of a cluster's nodes, in the order of the workers
-  // One-way seconds of a message between all pairs of nodes or ranks, in the order of pair_index
-  // (cluster/tournament.h).
+  // A value above 0 of each pair of parties, such as the seconds of a message, or NaN for a pair without one. The order
+  // is that of the probe's PairMatrix in Python: row by row of the upper triangle (0-1, 0-2, ..., 1-2, ...; pair_index
+  // in cluster/tournament.h), of all but the diagonal, or of the square. Several calls are averaged by repetitions.
   std::span<const double> pairs = {};
 };
 

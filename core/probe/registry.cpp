@@ -13,7 +13,7 @@ namespace {
 struct Registered {
   ProbeInfo (*info)();
   MakeProbe make;
-  bool takes_whole_job;
+  bool takes_all_ranks;
 };
 
 // A function-local static, since probes register during static initialisation.
@@ -28,7 +28,7 @@ const std::map<std::string, RegisteredProbe>& registry() {
     for (const Registered& registered : pending()) {
       ProbeInfo info = registered.info();
       const std::string name = info.name;
-      probes.emplace(name, RegisteredProbe{std::move(info), registered.make, registered.takes_whole_job});
+      probes.emplace(name, RegisteredProbe{std::move(info), registered.make, registered.takes_all_ranks});
     }
     return probes;
   }();
@@ -37,8 +37,8 @@ const std::map<std::string, RegisteredProbe>& registry() {
 
 }  // namespace
 
-void register_probe(ProbeInfo (*info)(), MakeProbe make, bool takes_whole_job) {
-  pending().push_back({info, std::move(make), takes_whole_job});
+void register_probe(ProbeInfo (*info)(), MakeProbe make, bool takes_all_ranks) {
+  pending().push_back({info, std::move(make), takes_all_ranks});
 }
 
 std::vector<const RegisteredProbe*> registered_probes() {
@@ -48,9 +48,9 @@ std::vector<const RegisteredProbe*> registered_probes() {
 }
 
 const RegisteredProbe& find_probe(const std::string& name) {
-  const auto found = registry().find(name);
-  if (found == registry().end()) fail(fmt::format("unknown probe '{}'", name));
-  return found->second;
+  const auto match = registry().find(name);
+  if (match == registry().end()) fail(fmt::format("unknown probe '{}'", name));
+  return match->second;
 }
 
 nlohmann::json to_json(const ProbeInfo& info) {

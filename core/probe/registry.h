@@ -17,10 +17,10 @@ using MakeProbe = std::function<std::unique_ptr<Probe>(Context&)>;
 struct RegisteredProbe {
   ProbeInfo info;
   MakeProbe make;
-  bool takes_whole_job = false;  // every rank of an MPI job takes part in it
+  bool takes_all_ranks = false;  // every rank of an MPI job takes part in it
 };
 
-void register_probe(ProbeInfo (*info)(), MakeProbe make, bool takes_whole_job = false);
+void register_probe(ProbeInfo (*info)(), MakeProbe make, bool takes_all_ranks = false);
 
 // Returns all probes, sorted by name.
 std::vector<const RegisteredProbe*> registered_probes();

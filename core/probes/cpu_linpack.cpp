@@ -82,7 +82,7 @@ Ports count_ports(const Machine& machine) {
   return {loop.fact_values(), loop.kernel()};
 }
 
-// The clock that a core has for the instructions of the ceiling: beside 512-bit vectors, which a solver does not
+// The clock that a core has for the instructions of the ceiling: with 512-bit vectors, which a solver does not
 // execute in its last steps, some cores have a lower one.
 double shortest_burst_s(const RateKernel& kernel, std::byte* result) {
   Ticks shortest = std::numeric_limits<Ticks>::max();
@@ -167,7 +167,7 @@ class CpuLinpack final : public Probe {
   // Separate threads, started for this and ended before the solver runs.
   void by_all(const std::function<void(unsigned worker, unsigned workers)>& work) const {
     const auto team = make_thread_team(makers_, placement_);
-    team->each([&](unsigned worker) { work(worker, team->size()); });
+    team->run_untimed([&](unsigned worker) { work(worker, team->size()); });
   }
 
   double residual() const {

@@ -45,7 +45,7 @@ class CpuWorkset final : public Probe {
     loop_ = parameters.word("build") == "plain" ? plain_workset_loop() : vector_workset_loop(isa);
     team_ = make_thread_team(static_cast<unsigned>(threads), machine.topology.allowed);
     sets_ = std::vector<Set>(static_cast<std::size_t>(threads));
-    team_->each([this](unsigned worker) { fill(sets_[worker]); });
+    team_->run_untimed([this](unsigned worker) { fill(sets_[worker]); });
     std::int64_t huge_bytes = 0;
     for (const Set& set : sets_) huge_bytes += set.memory.huge_bytes();
     const auto touched = static_cast<std::int64_t>(2 * sizeof(double) * count_ * sets_.size());
@@ -65,7 +65,7 @@ class CpuWorkset final : public Probe {
   }
 
   void verify() override {
-    team_->each([this](unsigned worker) { verify_set(worker); });
+    team_->run_untimed([this](unsigned worker) { verify_set(worker); });
   }
 
  private:

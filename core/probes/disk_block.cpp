@@ -19,8 +19,8 @@
 #include "disk/content.h"
 #include "disk/file_system.h"
 #include "disk/io.h"
-#include "disk/kept_files.h"
 #include "disk/page_cache.h"
+#include "disk/retained_files.h"
 #include "disk/test_file.h"
 #include "machine/machine.h"
 #include "machine/memory_budget.h"
@@ -39,7 +39,7 @@ constexpr double kMaxDepth = 4096;
 constexpr double kMaxRate = 1e9;
 constexpr double kMaxPasses = 1e6;
 // For smaller blocks, reading the clock is a noticeable part of an operation's time, so that only some are timed.
-constexpr std::uint64_t kTimedEach_bytes = 4096;
+constexpr std::uint64_t kMinAllTimed_bytes = 4096;
 constexpr unsigned kTimedOneIn = 64;
 
 enum class Cache { warm, cold, as_is, direct };
@@ -66,11 +66,11 @@ class DiskBlock final : public Probe {
     find_files(parameters, machine);
     check_alignment();
     // A device interrupts a certain CPU, and near that one more operations per second are possible (docs/measurements).
-    const Binding binding = settings_.direct ? Binding::none : Binding::own_cpu;
+    const Binding binding = settings_.direct ? Binding::none : Binding::dedicated_cpu;
     team_ = make_thread_team(threads_, machine.topology.allowed, binding);
     parts_ = std::vector<Part>(threads_);
     make_ready();
-    team_->each([this](unsigned worker) { make_part(worker); });
+    team_->run_untimed([this](unsigned worker) { make_part(worker); });
     return describe(parameters, machine);
   }
 
@@ -82,7 +82,7 @@ class DiskBlock final : public Probe {
       verify_device();
       return;
     }
-    team_->each([this](unsigned worker) {
+    team_->run_untimed([this](unsigned worker) {
       const Part& part = parts_[worker];
       part.io->verify(part.file->descriptor(), part.file->name());
     });
@@ -90,15 +90,16 @@ class DiskBlock final : public Probe {
 
   // A ring belongs to the thread that created it.
   void teardown() override {
-    if (team_) team_->each([this](unsigned worker) { parts_[worker].io.reset(); });
+    if (team_) team_->run_untimed([this](unsigned worker) { parts_[worker].io.reset(); });
   }
 
  private:
   void read_parameters(const Parameters& parameters, const Machine& machine);
   void check_combination(const Parameters& parameters) const;
   void find_files(const Parameters& parameters, const Machine& machine);
-  const TestFile& obtain_file(const FilePlace& place, std::int64_t bytes, unsigned index, const Machine& machine) const;
-  void require_place(std::int64_t bytes, const Machine& machine) const;
+  const TestFile& obtain_file(const FileLocation& location, std::int64_t bytes, unsigned index,
+                              const Machine& machine) const;
+  void require_space(std::int64_t bytes, const Machine& machine) const;
   std::string content_name() const;
   void check_alignment() const;
   void make_ready() const;
@@ -125,7 +126,7 @@ class DiskBlock final : public Probe {
   unsigned threads_ = 0;
   std::int64_t size_ = 0;
   std::uint64_t share_ = 0;  // bytes of each worker
-  std::string place_;        // as an absolute path
+  std::string path_;         // absolute: of the device, or of the files' directory
   FileSystem system_;
   std::optional<Root> root_;
   std::vector<const TestFile*> files_;
@@ -134,6 +135,8 @@ class DiskBlock final : public Probe {
   std::vector<Part> parts_;
   std::uint64_t repetitions_ = 0;
   Histogram histogram_;
+  Histogram read_histogram_;
+  Histogram write_histogram_;
   std::vector<double> counters_;
   Team::Function run_ = [this](unsigned worker) { parts_[worker].io->run(repetitions_); };
 };
@@ -161,13 +164,13 @@ void DiskBlock::read_parameters(const Parameters& parameters, const Machine& mac
   cache_ = parse_cache(cache);
   settings_.direct = cache_ == Cache::direct;
   const std::string& sync = parameters.word("sync");
-  settings_.sync = sync == "none" ? IoSync::none : sync == "end" ? IoSync::end : IoSync::each;
+  settings_.sync = sync == "none" ? IoSync::none : sync == "end" ? IoSync::end : IoSync::every_write;
   const bool reads_cold = cache_ == Cache::cold && settings_.op == IoOp::read;
   first_ = parameters.word_if_given("pass").value_or(reads_cold ? "first" : "again") == "first";
   threads_ = static_cast<unsigned>(parameters.count_if_given("threads").value_or(machine.default_threads()));
   const auto rate = static_cast<double>(parameters.count_if_given("rate").value_or(0));
   settings_.interval_s = rate > 0 ? threads_ / rate : 0;
-  settings_.timed_every = settings_.block_bytes < kTimedEach_bytes && !settings_.direct ? kTimedOneIn : 1;
+  settings_.timed_every = settings_.block_bytes < kMinAllTimed_bytes && !settings_.direct ? kTimedOneIn : 1;
   size_ = parameters.count("size");
   is_device_ = parameters.has("read_device");
   check_combination(parameters);
@@ -204,12 +207,13 @@ std::string DiskBlock::content_name() const {
   return settings_.op == IoOp::mixed && settings_.block_bytes % kStampEvery == 0 ? "stamped" : "any";
 }
 
-const TestFile& DiskBlock::obtain_file(const FilePlace& place, std::int64_t bytes, unsigned index,
+const TestFile& DiskBlock::obtain_file(const FileLocation& location, std::int64_t bytes, unsigned index,
                                        const Machine& machine) const {
-  const std::string key = fmt::format("{} {} {} {} {}", content_name(), bytes, index, place.directory, place.name);
-  return context_.kept_files.obtain(key, place, bytes, [&] {
-    require_place(bytes, machine);
-    return std::make_unique<TestFile>(place, bytes, empties() ? TestFile::Fill::none : TestFile::Fill::original,
+  const std::string key =
+      fmt::format("{} {} {} {} {}", content_name(), bytes, index, location.directory, location.name);
+  return context_.retained_files.obtain(key, location, bytes, [&] {
+    require_space(bytes, machine);
+    return std::make_unique<TestFile>(location, bytes, empties() ? TestFile::Fill::none : TestFile::Fill::original,
                                       [this] { return !context_.stop_requested; });
   });
 }
@@ -217,16 +221,16 @@ const TestFile& DiskBlock::obtain_file(const FilePlace& place, std::int64_t byte
 void DiskBlock::find_files(const Parameters& parameters, const Machine& machine) {
   root_ = machine.root;
   if (is_device_) {
-    place_ = parameters.word("read_device");
+    path_ = parameters.word("read_device");
     struct stat status {};
-    if (stat(place_.c_str(), &status) != 0 || !S_ISBLK(status.st_mode)) {
-      fail(fmt::format("read_device={}: not a block device", place_));
+    if (stat(path_.c_str(), &status) != 0 || !S_ISBLK(status.st_mode)) {
+      fail(fmt::format("read_device={}: not a block device", path_));
     }
-    device_ = Descriptor(open(place_.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!device_.is_open()) fail(fmt::format("{}: cannot be read: {}", place_, std::strerror(errno)));
+    device_ = Descriptor(open(path_.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!device_.is_open()) fail(fmt::format("{}: cannot be read: {}", path_, std::strerror(errno)));
     const off_t end = lseek(device_.number(), 0, SEEK_END);
     size_ = std::min<std::int64_t>(size_, end);
-    system_ = block_device_of(*root_, place_);
+    system_ = block_device_of(*root_, path_);
   }
   const bool alone = parameters.word("layout") == "file-per-thread" && !is_device_;
   share_ = static_cast<std::uint64_t>(size_) / threads_;
@@ -237,22 +241,22 @@ void DiskBlock::find_files(const Parameters& parameters, const Machine& machine)
                        settings_.block_bytes, share_, size_, threads_));
   }
   if (is_device_) return;
-  const FilePlace place = find_place(parameters.word_if_given("file").value_or("."));
-  place_ = place.directory;
-  system_ = file_system_of(*root_, place_);
+  const FileLocation location = locate_file(parameters.word_if_given("file").value_or("."));
+  path_ = location.directory;
+  system_ = file_system_of(*root_, path_);
   const auto file_bytes = static_cast<std::int64_t>(alone ? share_ : share_ * threads_);
   for (unsigned i = 0; i < (alone ? threads_ : 1); ++i) {
-    files_.push_back(&obtain_file(place, file_bytes, i, machine));
+    files_.push_back(&obtain_file(location, file_bytes, i, machine));
   }
   std::int64_t missing_bytes = 0;
   for (const TestFile* file : files_) missing_bytes += std::max<std::int64_t>(0, file_bytes - file->allocated_bytes());
-  require_place(missing_bytes, machine);
+  require_space(missing_bytes, machine);
 }
 
 // A file in memory takes memory that others need, and on a shared file system the files of all nodes must fit.
-void DiskBlock::require_place(std::int64_t bytes, const Machine& machine) const {
+void DiskBlock::require_space(std::int64_t bytes, const Machine& machine) const {
   if (system_.is_memory) require_memory(bytes, machine, fmt::format("files of size={} on {}", size_, system_.type));
-  if (system_.is_shared) require_room(place_, bytes * machine.nodes_at_once);
+  if (system_.is_shared) require_room(path_, bytes * machine.nodes_at_once);
 }
 
 std::vector<Target> DiskBlock::targets() const {
@@ -293,14 +297,14 @@ void DiskBlock::make_part(unsigned worker) {
   Part& part = parts_[worker];
   const int flags = (writes() ? O_RDWR : O_RDONLY) | (settings_.direct ? O_DIRECT : 0);
   if (is_device_) {
-    part.descriptor = Descriptor(open(place_.c_str(), flags | O_CLOEXEC));
-    if (!part.descriptor.is_open()) fail(fmt::format("{}: cannot be read: {}", place_, std::strerror(errno)));
+    part.descriptor = Descriptor(open(path_.c_str(), flags | O_CLOEXEC));
+    if (!part.descriptor.is_open()) fail(fmt::format("{}: cannot be read: {}", path_, std::strerror(errno)));
   } else {
     part.file = files_[is_shared() ? 0 : worker];
     part.descriptor = part.file->open(flags);
   }
   part.io = library_->make(settings_, {.descriptor = part.descriptor.number(),
-                                       .begin = is_shared() || is_device_ ? worker * share_ : 0,
+                                       .offset = is_shared() || is_device_ ? worker * share_ : 0,
                                        .blocks = share_ / settings_.block_bytes,
                                        .seed = worker + 1,
                                        .delay_s = settings_.interval_s * worker / threads_,
@@ -309,7 +313,7 @@ void DiskBlock::make_part(unsigned worker) {
 
 void DiskBlock::prepare() {
   for (Part& part : parts_) {
-    if (first_ || evicts()) part.io->begin_pass();
+    if (first_ || evicts()) part.io->start_pass();
     if (empties() || evicts()) part.io->forget();
   }
   for (const TestFile* file : files_) {
@@ -342,10 +346,19 @@ Work DiskBlock::run(std::uint64_t repetitions) {
   const std::span<Worker> workers = team_->run(run_);
   check_errors();
   const StorageTraffic after = read_traffic(*root_, system_);
+  const bool is_mixed = settings_.op == IoOp::mixed;
   histogram_.clear();
+  if (is_mixed) {
+    read_histogram_.clear();
+    write_histogram_.clear();
+  }
   std::uint64_t ops = 0;
   for (unsigned i = 0; i < workers.size(); ++i) {
     histogram_.merge(parts_[i].io->histogram());
+    if (is_mixed) {
+      read_histogram_.merge(parts_[i].io->read_histogram());
+      write_histogram_.merge(parts_[i].io->write_histogram());
+    }
     workers[i].ops = parts_[i].io->done();
     workers[i].bytes = workers[i].ops * settings_.block_bytes;
     ops += workers[i].ops;
@@ -361,28 +374,30 @@ Work DiskBlock::run(std::uint64_t repetitions) {
           .ops = ops,
           .workers = workers,
           .counters = counters_,
-          .histogram = &histogram_};
+          .histogram = &histogram_,
+          .read_histogram = is_mixed ? &read_histogram_ : nullptr,
+          .write_histogram = is_mixed ? &write_histogram_ : nullptr};
 }
 
 void DiskBlock::check_errors() const {
   for (const Part& part : parts_) {
     const auto& error = part.io->error();
     if (!error) continue;
-    fail(fmt::format("{}: {} at {}: {}", part.file == nullptr ? place_ : part.file->name(), error->what, error->offset,
-                     error->number == 0 ? "fewer bytes than requested" : std::strerror(error->number)));
+    fail(fmt::format("{}: {} at {}: {}", part.file == nullptr ? path_ : part.file->name(), error->operation,
+                     error->offset, error->number == 0 ? "fewer bytes than requested" : std::strerror(error->number)));
   }
 }
 
 // Unknown content can only be checked by reading it twice.
 void DiskBlock::verify_device() const {
-  for (const Part& part : parts_) part.io->verify_unknown(device_.number(), place_);
+  for (const Part& part : parts_) part.io->verify_unknown(device_.number(), path_);
 }
 
 Prepared DiskBlock::describe(const Parameters& parameters, const Machine& machine) const {
   Prepared prepared{.resolved = parameters};
   prepared.resolved.set("threads", static_cast<std::int64_t>(threads_));
   prepared.resolved.set("pass", std::string(first_ ? "first" : "again"));
-  if (!is_device_) prepared.resolved.set("file", place_);
+  if (!is_device_) prepared.resolved.set("file", path_);
   const auto link = link_of(*root_, system_);
   const auto extents = files_.empty() ? std::nullopt : read_extents(files_.front()->descriptor());
   const auto alignment = direct_alignment(targets().front().descriptor);

@@ -60,7 +60,7 @@ class MemoryBlock final : public Probe {
     team_ = make_thread_team(threads_, machine.topology.allowed);
     memory_ = Buffer(threads_ * part_bytes(), pages_);
     parts_ = std::vector<Part>(threads_);
-    team_->each([this](unsigned worker) { make_part(worker); });
+    team_->run_untimed([this](unsigned worker) { make_part(worker); });
     return describe(parameters, machine);
   }
 
@@ -77,7 +77,7 @@ class MemoryBlock final : public Probe {
   }
 
   void verify() override {
-    team_->each([this](unsigned worker) {
+    team_->run_untimed([this](unsigned worker) {
       if (op_ == BlockOp::read) {
         verify_read(worker);
       } else {
@@ -160,14 +160,14 @@ BlockLoop MemoryBlock::choose_loop(const std::string& library) const {
 void MemoryBlock::make_part(unsigned worker) {
   Part& part = parts_[worker];
   const std::uint64_t blocks = share_ / block_;
-  std::byte* const begin = memory_.data() + worker * part_bytes();
-  part.span = {.source = begin, .span_bytes = blocks * block_, .block_bytes = block_};
-  if (op_ != BlockOp::read) part.span.target = op_ == BlockOp::copy ? begin + part_bytes() / 2 : begin;
+  std::byte* const data = memory_.data() + worker * part_bytes();
+  part.span = {.source = data, .span_bytes = blocks * block_, .block_bytes = block_};
+  if (op_ != BlockOp::read) part.span.target = op_ == BlockOp::copy ? data + part_bytes() / 2 : data;
   part.offsets.emplace(make_offsets(worker, blocks));
   if (op_ != BlockOp::write) {
     for (std::uint64_t at = 0; at < part.span.span_bytes; at += sizeof(std::uint64_t)) {
       const std::uint64_t word = content(at / sizeof(std::uint64_t));
-      std::memcpy(begin + at, &word, std::min<std::uint64_t>(sizeof(word), part.span.span_bytes - at));
+      std::memcpy(data + at, &word, std::min<std::uint64_t>(sizeof(word), part.span.span_bytes - at));
     }
   }
   if (op_ != BlockOp::read) std::memset(part.span.target, std::to_integer<int>(kUntouched), part.span.span_bytes);

@@ -35,7 +35,7 @@ constexpr double kMaxLoadThreads = 4095;
 
 // The other threads each read a part of their own, at a rate controlled by the clock.
 struct alignas(kLine) Reader {
-  std::size_t begin = 0;
+  std::size_t first = 0;
   std::size_t end = 0;
   std::size_t at = 0;
   std::uint64_t bytes = 0;
@@ -89,9 +89,9 @@ class MemoryLatency final : public Probe {
     load_bytes_per_s_ = static_cast<double>(parameters.count("load"));
     if (stride_ % kLine != 0) refuse("stride must be a multiple of a cache line, 64 bytes");
     if (size_ / stride_ < 2) refuse(fmt::format("size={} is less than two strides of {} bytes", size_, stride_));
-    const unsigned others = std::max(1U, machine.default_threads() - 1);
+    const unsigned other_threads = std::max(1U, machine.default_threads() - 1);
     const auto given = parameters.count_if_given("load_threads");
-    load_threads_ = load_bytes_per_s_ > 0 ? static_cast<unsigned>(given.value_or(others)) : 0;
+    load_threads_ = load_bytes_per_s_ > 0 ? static_cast<unsigned>(given.value_or(other_threads)) : 0;
   }
 
   // With all cores: a cycle through a gigabyte takes one of them a second.
@@ -112,12 +112,12 @@ class MemoryLatency final : public Probe {
     load_loop_ = stream_loop<double>(widest_vector_isa(), StreamOp::read, Stores::plain);
     readers_.resize(load_threads_);
     for (unsigned i = 0; i < load_threads_; ++i) {
-      readers_[i].begin = region * i / load_threads_ / kLoadChunk * kLoadChunk;
+      readers_[i].first = region * i / load_threads_ / kLoadChunk * kLoadChunk;
       readers_[i].end = region * (i + 1) / load_threads_ / kLoadChunk * kLoadChunk;
-      readers_[i].at = readers_[i].begin;
+      readers_[i].at = readers_[i].first;
     }
-    team_->each([this](unsigned worker) {
-      if (worker > 0) load_memory_.touch(readers_[worker - 1].begin, readers_[worker - 1].end);
+    team_->run_untimed([this](unsigned worker) {
+      if (worker > 0) load_memory_.touch(readers_[worker - 1].first, readers_[worker - 1].end);
     });
   }
 
@@ -140,7 +140,7 @@ class MemoryLatency final : public Probe {
       auto* const at = reinterpret_cast<double*>(load_memory_.data() + reader.at);  // NOLINT: whole pages of numbers
       sum += load_loop_({.a = at}, 0, kLoadChunk / sizeof(double), 1);
       reader.at += kLoadChunk;
-      if (reader.at == reader.end) reader.at = reader.begin;
+      if (reader.at == reader.end) reader.at = reader.first;
       const Ticks next = start + (chunks + 1) * chunk_ticks;
       while (Clock::now() < next && !done_.load(std::memory_order_relaxed)) {
       }

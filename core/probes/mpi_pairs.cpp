@@ -7,7 +7,7 @@
 // pair is compared with what was sent.
 //
 // What it does not show: a pair that has the network to itself (mpi_pingpong pairs=1), since the other pairs of its
-// round communicate too; one direction by itself, since the time is half of a round trip.
+// round communicate too; one direction alone, since the time is half of a round trip.
 
 #include <fmt/format.h>
 
@@ -66,7 +66,7 @@ class MpiPairs final : public DistributedProbe {
   Message message_;
   MPI_Comm among_ = MPI_COMM_NULL;  // all that take part
   int parties_ = 0;
-  int own_ = 0;              // among them
+  int party_ = 0;            // among them
   std::vector<double> row_;  // seconds of a message to each party after this one
   std::optional<Introduction> distorter_;
   std::vector<double> pairs_;  // on the leading rank: the rows of all
@@ -76,7 +76,7 @@ class MpiPairs final : public DistributedProbe {
 Prepared MpiPairs::setup(const Parameters& parameters, const Machine& /*machine*/) {
   const Ranks& ranks = Ranks::get();
   const bool is_between_nodes = parameters.word("between") == "nodes";
-  takes_part_ = !is_between_nodes || ranks.place_on_node() == 0;
+  takes_part_ = !is_between_nodes || ranks.local_rank() == 0;
   size_bytes_ = static_cast<int>(parameters.count("size"));
   self_ = {.rank = ranks.rank(), .host = read_node_identity().host};
   if (takes_part_) message_ = Message(size_bytes_, Data::echo);
@@ -102,8 +102,8 @@ void MpiPairs::connect() {
   MPI_Comm_split(MPI_COMM_WORLD, takes_part_ ? 0 : MPI_UNDEFINED, ranks.rank(), &among_);
   if (!takes_part_) return;
   MPI_Comm_size(among_, &parties_);
-  MPI_Comm_rank(among_, &own_);
-  row_.resize(static_cast<std::size_t>(parties_ - 1 - own_));
+  MPI_Comm_rank(among_, &party_);
+  row_.resize(static_cast<std::size_t>(parties_ - 1 - party_));
   if (ranks.leads()) pairs_.resize(static_cast<std::size_t>(pairs_of(parties_)));
 }
 
@@ -119,10 +119,10 @@ void MpiPairs::play(int round, std::uint64_t repetitions) {
   // The first barrier lets early ranks sleep; the second one ends simultaneously, as the first one does not.
   barrier_asleep(among_);
   MPI_Barrier(among_);
-  const std::optional<int> other = opponent(parties_, round, own_);
+  const std::optional<int> other = opponent(parties_, round, party_);
   if (!other) return;
-  if (*other > own_) {
-    row_[static_cast<std::size_t>(*other - own_ - 1)] = exchange_s(*other, repetitions);
+  if (*other > party_) {
+    row_[static_cast<std::size_t>(*other - party_ - 1)] = exchange_s(*other, repetitions);
   } else {
     introduced(*other);
     message_.answer(1 + repetitions, *other, among_);

@@ -6,7 +6,7 @@
 // not compared. All pairs start after a barrier and one exchange that is not timed. Ranks that take no part sleep. Both
 // ranks compare the last message of every batch with what the other one must have sent.
 //
-// What it does not show: one direction by itself, since the time is half of a round trip; transfers with more than one
+// What it does not show: one direction alone, since the time is half of a round trip; transfers with more than one
 // message in flight.
 
 #include <fmt/format.h>
@@ -52,7 +52,7 @@ class MpiPingpong final : public DistributedProbe {
 
  private:
   PairTime exchange(std::uint64_t repetitions);
-  void report(const PairTime& own);
+  void report(const PairTime& pair_time);
   Work work_of(std::uint64_t repetitions, Ticks start);
   std::string label() const;
 
@@ -115,11 +115,11 @@ void MpiPingpong::connect() {
 }
 
 Work MpiPingpong::run(std::uint64_t repetitions) {
-  PairTime own;
+  PairTime pair_time;
   const Ticks start = Clock::now();
-  if (role_) own = exchange(repetitions);
+  if (role_) pair_time = exchange(repetitions);
   const bool leads = Ranks::get().leads();
-  if (leads || (role_ && role_->is_first)) report(own);
+  if (leads || (role_ && role_->is_first)) report(pair_time);
   return leads ? work_of(repetitions, start) : Work{};
 }
 
@@ -142,16 +142,16 @@ PairTime MpiPingpong::exchange(std::uint64_t repetitions) {
   return {.start_s = clock.seconds(start - together), .elapsed_s = clock.seconds(finish - start)};
 }
 
-void MpiPingpong::report(const PairTime& own) {
+void MpiPingpong::report(const PairTime& pair_time) {
   if (!Ranks::get().leads()) {
-    MPI_Send(&own, sizeof own, MPI_BYTE, 0, kReport, MPI_COMM_WORLD);
+    MPI_Send(&pair_time, sizeof pair_time, MPI_BYTE, 0, kReport, MPI_COMM_WORLD);
     return;
   }
   for (int i = 0; i < pairing_.pairs; ++i) {
     PairTime& time = times_[static_cast<std::size_t>(i)];
     const int first = first_of(pairing_, i);
     if (first == 0) {
-      time = own;
+      time = pair_time;
     } else {
       receive_asleep(&time, sizeof time, first, kReport);
     }

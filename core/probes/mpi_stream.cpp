@@ -64,9 +64,9 @@ class MpiStream final : public DistributedProbe {
   std::unique_ptr<Team> team_;
   std::unique_ptr<StreamTask> task_;
   MPI_Comm node_ = MPI_COMM_NULL;
-  int active_ranks_ = 1;   // of this node
-  int place_on_node_ = 0;  // among them
-  std::vector<RepeatTicks> own_;
+  int active_ranks_ = 1;  // of this node
+  int node_rank_ = 0;     // among them
+  std::vector<RepeatTicks> rank_ticks_;
   std::vector<RepeatTicks> all_;  // on the node's first rank
   NodeTimes node_times_;          // on the node's first rank
   std::vector<NodeTimes> nodes_;  // on the leading rank
@@ -96,7 +96,7 @@ Prepared MpiStream::setup(const Parameters& parameters, const Machine& machine) 
   const auto threads = parameters.count_if_given("threads").value_or(openmp_threads());
   const std::int64_t share = memory_array_bytes(machine) / active_ranks_ / kLine * kLine;
   const std::int64_t size = parameters.count_if_given("size").value_or(std::max(kLine, share));
-  if (!takes_part(Ranks::get().place_on_node(), Ranks::get().ranks_on_node(), active_ranks_)) return {};
+  if (!takes_part(Ranks::get().local_rank(), Ranks::get().ranks_on_node(), active_ranks_)) return {};
   set_up_memory(parameters, machine, size, threads);
   const auto touched = static_cast<std::int64_t>(task_->total_bytes()) * active_ranks_;
   Prepared prepared{.resolved = parameters,
@@ -123,8 +123,8 @@ void MpiStream::set_up_memory(const Parameters& parameters, const Machine& machi
   memory_ = ArrayMemory(parameters, machine);
   memory_.require_room(arrays_of(op) * size * active_ranks_, machine,
                        fmt::format("size={} on {} ranks", size, active_ranks_));
-  const std::int64_t elements_of_each = size / static_cast<std::int64_t>(sizeof(double)) / threads;
-  memory_.require_time(static_cast<double>(elements_of_each * (repeats + 1)));
+  const std::int64_t thread_elements = size / static_cast<std::int64_t>(sizeof(double)) / threads;
+  memory_.require_time(static_cast<double>(thread_elements * (repeats + 1)));
   team_ = make_team("openmp", static_cast<unsigned>(threads), machine.topology.allowed);
   StreamSettings settings{.op = op,
                           .stores = parameters.word("stores") == "plain" ? Stores::plain : Stores::nontemporal,
@@ -132,17 +132,17 @@ void MpiStream::set_up_memory(const Parameters& parameters, const Machine& machi
                           .pages = parse_pages(parameters.word("pages"))};
   memory_.apply(settings);
   task_ = make_stream_task("fp64", settings, *team_);
-  own_.resize(static_cast<std::size_t>(repeats));
+  rank_ticks_.resize(static_cast<std::size_t>(repeats));
 }
 
 void MpiStream::connect() {
-  MPI_Comm whole_node = MPI_COMM_NULL;
-  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, Ranks::get().rank(), MPI_INFO_NULL, &whole_node);
-  MPI_Comm_split(whole_node, task_ ? 0 : MPI_UNDEFINED, Ranks::get().rank(), &node_);
-  MPI_Comm_free(&whole_node);
+  MPI_Comm full_node = MPI_COMM_NULL;
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, Ranks::get().rank(), MPI_INFO_NULL, &full_node);
+  MPI_Comm_split(full_node, task_ ? 0 : MPI_UNDEFINED, Ranks::get().rank(), &node_);
+  MPI_Comm_free(&full_node);
   if (task_) {
-    MPI_Comm_rank(node_, &place_on_node_);
-    if (place_on_node_ == 0) all_.resize(own_.size() * static_cast<std::size_t>(active_ranks_));
+    MPI_Comm_rank(node_, &node_rank_);
+    if (node_rank_ == 0) all_.resize(rank_ticks_.size() * static_cast<std::size_t>(active_ranks_));
   }
   require_same_memory();
 }
@@ -151,12 +151,13 @@ void MpiStream::connect() {
 void MpiStream::require_same_memory() const {
   std::map<std::string, std::string> labels = memory_.labels();
   labels.erase("path");
-  const std::string own = fmt::format("{}", fmt::join(labels, ", "));
+  const std::string description = fmt::format("{}", fmt::join(labels, ", "));
   std::array<char, 128> first{};
-  own.copy(first.data(), first.size() - 1);
+  description.copy(first.data(), first.size() - 1);
   broadcast_asleep(first.data(), first.size());
   run_collectively([&] {
-    if (task_ && own != first.data()) refuse(fmt::format("its memory is {}, the first rank's {}", own, first.data()));
+    if (task_ && description != first.data())
+      refuse(fmt::format("its memory is {}, the first rank's {}", description, first.data()));
   });
 }
 
@@ -184,20 +185,20 @@ Work MpiStream::run(std::uint64_t /*repetitions*/) {
 
 // One more than requested: the first one is left out.
 void MpiStream::measure_repeats() {
-  for (std::size_t i = 0; i <= own_.size(); ++i) {
+  for (std::size_t i = 0; i <= rank_ticks_.size(); ++i) {
     MPI_Barrier(node_);
     const std::span<Worker> workers = task_->run(1);
     if (i == 0) continue;
-    own_[i - 1] = {.start = std::ranges::min(workers, {}, &Worker::start).start,
-                   .finish = std::ranges::max(workers, {}, &Worker::finish).finish};
+    rank_ticks_[i - 1] = {.start = std::ranges::min(workers, {}, &Worker::start).start,
+                          .finish = std::ranges::max(workers, {}, &Worker::finish).finish};
   }
 }
 
 // Reports to the node's first rank, which reports to the leading rank.
 void MpiStream::report() {
-  const auto bytes = static_cast<int>(own_.size() * sizeof own_[0]);
-  MPI_Gather(own_.data(), bytes, MPI_BYTE, all_.data(), bytes, MPI_BYTE, 0, node_);
-  if (place_on_node_ != 0) return;
+  const auto bytes = static_cast<int>(rank_ticks_.size() * sizeof rank_ticks_[0]);
+  MPI_Gather(rank_ticks_.data(), bytes, MPI_BYTE, all_.data(), bytes, MPI_BYTE, 0, node_);
+  if (node_rank_ != 0) return;
   const auto ranks = static_cast<unsigned>(active_ranks_);
   node_times_ = summarised(all_, ranks, task_->bytes_in_pass() * ranks, Clock::get().seconds(1));
   if (!Ranks::get().leads()) {

@@ -47,7 +47,7 @@ class NetPingpong final : public Probe {
                                  ? kSilence_s
                                  : std::max(kShortestWait_s, kRoundTripsWaited * session_->round_trip_s());
     trips_ = std::vector<std::unique_ptr<RoundTrips>>(request_.connections);
-    team_->each([&](unsigned worker) {
+    team_->run_untimed([&](unsigned worker) {
       trips_[worker] = std::make_unique<RoundTrips>(session_->connections()[worker], request_,
                                                     request_.interval_s * worker / request_.connections, longest_s);
       if (request_.protocol == Protocol::udp) {
@@ -60,7 +60,7 @@ class NetPingpong final : public Probe {
     prepared.facts["timed_every"] = 1;
     prepared.shares_cpus = path.is_local && std::size_t{2} * team_->size() > machine.topology.allowed.cpus.size();
     prepared.resolved.set("payload", static_cast<std::int64_t>(request_.block_bytes));
-    prepared.labels = labels_of(path, context_.peer.is_own());
+    prepared.labels = labels_of(path, context_.peer.is_local());
     return prepared;
   }
 
@@ -78,7 +78,7 @@ class NetPingpong final : public Probe {
       done += workers[i].ops;
       lost += trips_[i]->lost();
     }
-    counters_ = {static_cast<double>(lost), static_cast<double>(session_->max_others())};
+    counters_ = {static_cast<double>(lost), static_cast<double>(session_->max_other_sessions())};
     return {.bytes = 2 * done * request_.block_bytes,
             .ops = done,
             .workers = workers,

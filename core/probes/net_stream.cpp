@@ -34,7 +34,7 @@ constexpr double kBits = 8;
 constexpr std::int64_t kStreamBlock = 65536;
 // The payload of an Ethernet frame of the usual size, without the headers of IP and UDP.
 constexpr std::int64_t kDatagramBlock = 1472;
-constexpr double kWatchEach_s = 0.1;
+constexpr double kWatchInterval_s = 0.1;
 constexpr double kSilence_s = 10;
 constexpr double kIntervals = 10;
 
@@ -59,13 +59,13 @@ class NetStream final : public Probe {
     const std::uint32_t all = request_.all_connections();
     team_ = make_thread_team(all, machine.topology.allowed);
     parts_ = std::vector<std::unique_ptr<Part>>(all);
-    team_->each([this](unsigned worker) { make_part(worker); });
+    team_->run_untimed([this](unsigned worker) { make_part(worker); });
     const NetworkPath path = path_of(machine.root, session_->connections().front().stream.number());
     Prepared prepared{.resolved = parameters, .facts = values_of(path, session_->median_connect_s())};
     prepared.resolved.set("block", static_cast<std::int64_t>(request_.block_bytes));
     prepared.resolved.set("receive", receive_word(request_.receive));
     prepared.shares_cpus = path.is_local && std::size_t{2} * team_->size() > machine.topology.allowed.cpus.size();
-    prepared.labels = labels_of(path, context_.peer.is_own());
+    prepared.labels = labels_of(path, context_.peer.is_local());
     return prepared;
   }
 
@@ -161,9 +161,9 @@ void NetStream::make_part(unsigned worker) {
   } else {
     part->receiver =
         std::make_unique<StreamReceiver>(connection, request_,
-                                         Patience{.round_trip_s = session_->round_trip_s(),
+                                         Timeouts{.round_trip_s = session_->round_trip_s(),
                                                   .silence_s = std::max(kSilence_s, kIntervals * request_.interval_s)});
-    if (request_.protocol == Protocol::udp) set_time_limit(connection.datagrams.number(), kWatchEach_s);
+    if (request_.protocol == Protocol::udp) set_time_limit(connection.datagrams.number(), kWatchInterval_s);
   }
   parts_[worker] = std::move(part);
 }
@@ -282,7 +282,7 @@ Work NetStream::run(std::uint64_t repetitions) {
     const Part& part = *parts_[i];
     workers[i].bytes = part.received.bytes;
     workers[i].ops = part.received.blocks;
-    // What is exchanged after the last datagram does not belong to the stream's time.
+    // The exchange after the last datagram does not belong to the stream's time.
     if (is_udp) workers[i].finish = workers[i].start + clock.ticks(std::max(part.sent.span_s, part.received.span_s));
     work.bytes += part.received.bytes;
     work.ops += part.received.blocks;
@@ -293,7 +293,7 @@ Work NetStream::run(std::uint64_t repetitions) {
     totals.lost_queue += static_cast<double>(losses.queue);
     totals.lost_network += static_cast<double>(losses.network);
   }
-  counters_ = totals.counters(static_cast<double>(session_->max_others()));
+  counters_ = totals.counters(static_cast<double>(session_->max_other_sessions()));
   work.counters = counters_;
   return work;
 }

@@ -24,7 +24,7 @@ namespace {
 constexpr std::size_t kMaxLine_bytes = std::size_t{64} << 20U;
 
 // Starts this program again. A signal of the terminal reaches only its parent, which ends it properly.
-pid_t start(std::vector<std::string> words, const SecretText& key, int input, int output) {
+pid_t start(std::vector<std::string> arguments, const SecretText& key, int input, int output) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
@@ -39,8 +39,8 @@ pid_t start(std::vector<std::string> words, const SecretText& key, int input, in
   pid_t process = -1;
   SecretText entry = key_variable(key);
   const std::vector<char*> with_key = environment_with(entry);
-  const int error = posix_spawn(&process, own_program().c_str(), &actions, &attributes, spawn_arguments(words).data(),
-                                key.empty() ? environ : with_key.data());
+  const int error = posix_spawn(&process, program_path().c_str(), &actions, &attributes,
+                                spawn_arguments(arguments).data(), key.empty() ? environ : with_key.data());
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   if (error != 0) fail(fmt::format("cannot start nameplate-core again: {}", std::strerror(error)));
@@ -66,11 +66,11 @@ int wait_for_end(pid_t process) {
 CoreProcess::CoreProcess(const std::vector<std::string>& options, const SecretText& key, Descriptor keeper) {
   Pipe requests;
   Pipe records;
-  std::vector<std::string> words = {"nameplate-core", "--die-with-parent", std::to_string(getpid()), "--keeper",
-                                    std::to_string(keeper.number())};
-  words.insert(words.end(), options.begin(), options.end());
+  std::vector<std::string> arguments = {"nameplate-core", "--die-with-parent", std::to_string(getpid()), "--keeper",
+                                        std::to_string(keeper.number())};
+  arguments.insert(arguments.end(), options.begin(), options.end());
   keeper.let_inherit();
-  process_ = start(words, key, requests.reader.number(), records.writer.number());
+  process_ = start(arguments, key, requests.reader.number(), records.writer.number());
   input_ = std::move(requests.writer);
   output_ = std::move(records.reader);
 }
@@ -90,9 +90,9 @@ void CoreProcess::send(const nlohmann::json& request) const {
 std::optional<nlohmann::json> CoreProcess::buffered_record() {
   const auto length = buffer_.find('\n');
   if (length == std::string::npos) return std::nullopt;
-  auto found = nlohmann::json::parse(buffer_.substr(0, length), nullptr, false);
+  auto record = nlohmann::json::parse(buffer_.substr(0, length), nullptr, false);
   buffer_.erase(0, length + 1);
-  if (found.is_object() && found.contains("type")) return found;
+  if (record.is_object() && record.contains("type")) return record;
   kill(process_, SIGKILL);
   end("nameplate-core wrote a line that is not a record");
   return std::nullopt;
@@ -100,12 +100,12 @@ std::optional<nlohmann::json> CoreProcess::buffered_record() {
 
 // Returns whether something happened within the deadline, or the process was killed for it; false after a signal.
 bool CoreProcess::read_more(double deadline_s) {
-  pollfd wanted{.fd = output_.number(), .events = POLLIN};
+  pollfd poll_entry{.fd = output_.number(), .events = POLLIN};
   const timespec deadline{.tv_sec = static_cast<time_t>(deadline_s), .tv_nsec = 0};
   // Signals are blocked but for this wait, so that none is overlooked.
   sigset_t none;
   sigemptyset(&none);
-  const int ready = ppoll(&wanted, 1, &deadline, &none);
+  const int ready = ppoll(&poll_entry, 1, &deadline, &none);
   if (ready < 0 && errno == EINTR) return false;
   if (ready == 0) {
     kill(process_, SIGKILL);

@@ -36,7 +36,7 @@ class CoreProcess {
   template <class OnSignal>
   std::optional<nlohmann::json> record(double deadline_s, OnSignal on_signal) {
     for (;;) {
-      if (auto found = buffered_record()) return found;
+      if (auto buffered = buffered_record()) return buffered;
       if (has_ended_) return std::nullopt;
       if (!read_more(deadline_s)) on_signal();
     }

@@ -74,9 +74,9 @@ QuickPlan quick_plan(const Machine& machine) {
   QuickPlan plan{.record = text["plan"], .experiments = {}, .lines = text["lines"]};
   plan.budget_s = plan.record["limits"]["budget_s"];
   plan.warmup_s = plan.record["limits"]["warmup_s"];
-  std::size_t place = 0;
+  std::size_t index = 0;
   for (const OrderedJson& declared : text["plan"]["experiments"]) {
-    const double longest_setup_s = text["longest_setup_s"][place++];
+    const double longest_setup_s = text["longest_setup_s"][index++];
     for (const OrderedJson& one : resolved(declared, machine)) {
       // A value of the machine may be one that the plan has already, such as a single thread.
       const auto id = one["id"].get<std::string>();

@@ -1,4 +1,4 @@
-// What `nameplate-core quick` measures and shows: the plan `quick` of the Python package.
+// The plan and the screen of `nameplate-core quick`, which are those of the plan `quick` of the Python package.
 #pragma once
 
 #include <nlohmann/json.hpp>

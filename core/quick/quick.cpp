@@ -114,13 +114,13 @@ int Session::run() {
     for (int round = 1; goes_on(round); ++round) measure_round(round);
   });
   process_.reset();
-  // What was measured is kept and shown, whatever happened.
+  // Values that were measured are kept and shown, whatever happened.
   const std::string last_problem = problem_of([this] { write_stop(); });
   if (problem.empty()) problem = last_problem;
   print_screen();
   if (!problem.empty()) print("nameplate-core: " + problem + "\n");
   const bool is_good = std::ranges::none_of(
-      reasons_, [](const auto& found) { return found.second == "failed" || found.second == "invalid"; });
+      reasons_, [](const auto& entry) { return entry.second == "failed" || entry.second == "invalid"; });
   return problem.empty() && is_good && !stop_requested_ ? 0 : kNotMeasured;
 }
 
@@ -202,10 +202,10 @@ bool Session::measure(const PlannedExperiment& experiment, int round) {
   if (experiment.record["sample_s"].is_number()) request["sample_s"] = experiment.record["sample_s"].get<double>();
   process_->send(request);
   std::vector<json> samples;
-  bool is_told = false;
-  const auto tell = [this, &is_told] {
-    if (stop_requested_ && !is_told) process_->interrupt();
-    is_told = stop_requested_;
+  bool is_interrupted = false;
+  const auto tell = [this, &is_interrupted] {
+    if (stop_requested_ && !is_interrupted) process_->interrupt();
+    is_interrupted = stop_requested_;
   };
   for (;;) {
     tell();
@@ -257,10 +257,10 @@ void Session::note_failure(const PlannedExperiment& experiment, const json& outc
 
 // Ends the later one of two experiments of the plan whose parameters resolve to the same values.
 void Session::drop_duplicate(const PlannedExperiment& experiment, const json& outcome) {
-  const auto [found, is_new] = by_parameters_.emplace(experiment.probe + outcome["params"].dump(), &experiment);
-  if (is_new || found->second == &experiment) return;
-  const PlannedExperiment* const later = std::max(found->second, &experiment);
-  found->second = std::min(found->second, &experiment);
+  const auto [entry, is_new] = by_parameters_.emplace(experiment.probe + outcome["params"].dump(), &experiment);
+  if (is_new || entry->second == &experiment) return;
+  const PlannedExperiment* const later = std::max(entry->second, &experiment);
+  entry->second = std::min(entry->second, &experiment);
   reasons_[later->id] = "duplicate";
   values_.forget(later->id);
 }
@@ -292,22 +292,22 @@ void Session::show_progress(int round) const {
 
 // The first reasons tell enough: a wrong kernel, for example, fails all experiments of a probe.
 void Session::print_complaints() const {
-  constexpr std::size_t kShown = 4;
+  constexpr std::size_t kMaxLines = 4;
   std::vector<std::string> without_value;
   std::vector<std::string> incomplete;
   for (const auto& [id, count] : counts_) {
     if (count.failed == 0) continue;
-    const std::string what = fmt::format("{}: {}: {}\n", count.ending, id, count.reason);
+    const std::string complaint = fmt::format("{}: {}: {}\n", count.ending, id, count.reason);
     if (count.has_value) {
-      incomplete.push_back(fmt::format("{} of {} rounds {}", count.failed, count.good + count.failed, what));
+      incomplete.push_back(fmt::format("{} of {} rounds {}", count.failed, count.good + count.failed, complaint));
     } else {
-      without_value.push_back(what);
+      without_value.push_back(complaint);
     }
   }
   for (const auto& [lines, group] : {std::pair(&without_value, " without a value"), std::pair(&incomplete, "")}) {
-    for (std::size_t i = 0; i < std::min(kShown, lines->size()); ++i) print((*lines)[i]);
-    if (lines->size() > kShown) {
-      print(fmt::format("and {} more{}, which nameplate show --all lists\n", lines->size() - kShown, group));
+    for (std::size_t i = 0; i < std::min(kMaxLines, lines->size()); ++i) print((*lines)[i]);
+    if (lines->size() > kMaxLines) {
+      print(fmt::format("and {} more{}, which nameplate show --all lists\n", lines->size() - kMaxLines, group));
     }
   }
 }

@@ -23,15 +23,15 @@ struct Scale {
 Scale scale_of(double value) {
   static const std::array<Scale, 9> prefixes = {
       {{1e15, "P"}, {1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}, {1, ""}, {1e-3, "m"}, {1e-6, "µ"}, {1e-9, "n"}}};
-  const auto* const found = std::ranges::find_if(prefixes, [value](const Scale& one) { return value >= one.factor; });
-  return found == prefixes.end() ? prefixes.back() : *found;
+  const auto* const match = std::ranges::find_if(prefixes, [value](const Scale& one) { return value >= one.factor; });
+  return match == prefixes.end() ? prefixes.back() : *match;
 }
 
 std::string three_digits(double value) {
   if (value < 1) return fmt::format("{:.3g}", value);
   constexpr int kDigits = 3;
-  const int whole = static_cast<int>(std::floor(std::log10(value))) + 1;
-  return fmt::format("{:.{}f}", value, std::max(0, kDigits - whole));
+  const int integer_digits = static_cast<int>(std::floor(std::log10(value))) + 1;
+  return fmt::format("{:.{}f}", value, std::max(0, kDigits - integer_digits));
 }
 
 std::string parameter_text(std::int64_t bytes) {
@@ -44,7 +44,7 @@ std::string parameter_text(std::int64_t bytes) {
 }
 
 // Returns a parameter's value as labels have it.
-std::string words(const std::string& name, const nlohmann::json& value) {
+std::string value_text(const std::string& name, const nlohmann::json& value) {
   if (name == "threads") return fmt::format("{} thread{}", value.get<int>(), value == 1 ? "" : "s");
   if (value.is_number()) return name == "block" || name == "size" ? parameter_text(value) : value.dump();
   auto text = value.get<std::string>();
@@ -56,7 +56,7 @@ std::string filled(std::string label, const nlohmann::json& params) {
   for (const auto& [name, value] : params.items()) {
     const std::string braced = "{" + name + "}";
     if (const auto at = label.find(braced); at != std::string::npos) {
-      label.replace(at, braced.size(), words(name, value));
+      label.replace(at, braced.size(), value_text(name, value));
     }
   }
   return label;
@@ -64,24 +64,23 @@ std::string filled(std::string label, const nlohmann::json& params) {
 
 std::string value_line(const OrderedJson& line, const MetricRounds& metric) {
   const double factor = line["per_base_unit"];
-  const double median = metric.median() * factor;
-  const auto [lowest, highest] = std::ranges::minmax(metric.values);
+  const double median = metric.typical().value_or(0) * factor;
+  const auto [lowest, highest] = std::ranges::minmax(metric.values());
   const Scale scale = scale_of(median);
   std::string value = fmt::format("{:>14}", brief({median}, line["unit"]));
-  if (metric.values.size() == 1) return value;
+  if (metric.values().size() == 1) return value;
   return fmt::format("{}  {:>7} to {}", value, three_digits(lowest * factor / scale.factor),
                      three_digits(highest * factor / scale.factor));
 }
 
 // Returns the lines below a line, which show several metrics of the same experiment.
-std::vector<std::string> lines_below(const OrderedJson& line, const Candidate& shown) {
+std::vector<std::string> lines_below(const OrderedJson& line, const Candidate& candidate) {
   std::vector<std::string> result;
-  std::size_t place = line["metrics"].size();
+  std::size_t index = line["metrics"].size();
   for (const OrderedJson& below : line["below"]) {
     std::vector<std::optional<double>> numbers;
     for (std::size_t i = 0; i < below["metrics"].size(); ++i) {
-      const MetricRounds& metric = shown.metrics[place++];
-      numbers.push_back(metric.has_value() ? std::optional(metric.median()) : std::nullopt);
+      numbers.push_back(candidate.metrics[index++].typical());
     }
     if (std::ranges::none_of(numbers, [](const auto& number) { return number.has_value(); })) continue;
     const auto label = below["label"].get<std::string>();
@@ -91,7 +90,7 @@ std::vector<std::string> lines_below(const OrderedJson& line, const Candidate& s
   return result;
 }
 
-std::string hypervisor_words(const Machine& machine) {
+std::string hypervisor_text(const Machine& machine) {
   if (machine.hypervisor) return ", " + *machine.hypervisor + " guest";
   return machine.is_hypervisor_known ? "" : ", hypervisor unknown";
 }
@@ -118,7 +117,7 @@ std::string machine_line(const Machine& machine) {
       bytes < kGibibyte ? fmt::format("{:.0f} MiB", bytes / kMebibyte) : fmt::format("{:.1f} GiB", bytes / kGibibyte);
   const std::string& model = machine.cpu.model.empty() ? machine.cpu.architecture : machine.cpu.model;
   return fmt::format("{} · {}, {} core{}, {}{}{}{}", machine.hostname, model, machine.topology.cores,
-                     machine.topology.cores == 1 ? "" : "s", memory, hypervisor_words(machine),
+                     machine.topology.cores == 1 ? "" : "s", memory, hypervisor_text(machine),
                      machine.container ? ", " + *machine.container + " container" : "",
                      machine.emulator ? ", emulated" : "");
 }
@@ -130,17 +129,17 @@ std::vector<std::string> value_lines(const OrderedJson& lines, const Values& val
   std::string previous;
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const OrderedJson& line = lines[i];
-    const Candidate* const shown = values.best_of(i);
-    if (shown == nullptr) continue;
-    const std::string label = filled(line["label"], shown->params);
+    const Candidate* const best = values.best_of(i);
+    if (best == nullptr) continue;
+    const std::string label = filled(line["label"], best->params);
     if (!labels.insert(label).second) continue;
     const auto area = line["area"].get<std::string>();
     result.push_back(fmt::format("{:{}}{:{}}{}{}", area == previous ? "" : area, kAreaWidth, label, kLabelWidth,
-                                 value_line(line, shown->metrics.front()),
-                                 shown->is_local            ? "  loopback only"
-                                 : shown->is_oversubscribed ? "  oversubscribed"
-                                                            : ""));
-    std::ranges::copy(lines_below(line, *shown), std::back_inserter(result));
+                                 value_line(line, best->metrics.front()),
+                                 best->is_local            ? "  loopback only"
+                                 : best->is_oversubscribed ? "  oversubscribed"
+                                                           : ""));
+    std::ranges::copy(lines_below(line, *best), std::back_inserter(result));
     previous = area;
   }
   return result;

@@ -1,4 +1,4 @@
-// What `nameplate-core quick` prints for people: the first screen of the Python package, without reference values.
+// Prints the first screen of `nameplate-core quick`: that of the Python package, without reference values.
 #pragma once
 
 #include <string>

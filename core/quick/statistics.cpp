@@ -25,18 +25,18 @@ double median_of(std::vector<double> values) {
   return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
-TimedOperations::TimedOperations(std::vector<Bucket> buckets) : buckets_(std::move(buckets)) {
-  std::ranges::sort(buckets_);
-  for (const auto& [lower_ns, count] : buckets_) total_ += static_cast<std::int64_t>(count);
+void TimedOperations::add(const Bucket& bucket) {
+  counts_[bucket.first] += bucket.second;
+  total_ += static_cast<std::int64_t>(bucket.second);
 }
 
 std::optional<double> TimedOperations::percentile_s(double share) const {
   constexpr double kMinBeyond = 10;
   constexpr double kRounding = 1e-9;
   const auto total = static_cast<double>(total_);
-  if (total_ == 0 || (share != 1 && total * (1 - share) < kMinBeyond)) return std::nullopt;
+  if (total_ == 0 || (share != 1 && total * (1 - share) < kMinBeyond - kRounding)) return std::nullopt;
   auto rank = static_cast<std::int64_t>(std::max(1.0, std::ceil(share * total - kRounding)));
-  for (const auto& [lower_ns, count] : buckets_) {
+  for (const auto& [lower_ns, count] : counts_) {
     rank -= static_cast<std::int64_t>(count);
     if (rank <= 0) return middle_s(lower_ns);
   }

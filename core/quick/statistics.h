@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -16,16 +17,14 @@ using Bucket = std::pair<std::uint64_t, std::uint64_t>;
 
 class TimedOperations {
  public:
-  TimedOperations() = default;
-  // Buckets may be in any order, and occur repeatedly.
-  explicit TimedOperations(std::vector<Bucket> buckets);
+  void add(const Bucket& bucket);
 
   // Returns the time in seconds that a share of the operations do not exceed, the middle of a bucket. Nothing if fewer
   // than ten operations are above it, or, with share 1, if there are none.
   std::optional<double> percentile_s(double share) const;
 
  private:
-  std::vector<Bucket> buckets_;
+  std::map<std::uint64_t, std::uint64_t> counts_;  // by lower bound
   std::int64_t total_ = 0;
 };
 

@@ -4,23 +4,34 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "quick/plan.h"
+#include "quick/statistics.h"
 
 namespace nameplate {
 
-// A metric in the rounds of an experiment.
-struct MetricRounds {
-  std::vector<double> values;
-  bool is_known = true;
+// A metric in the rounds of an experiment: a quotient, or a percentile of the operations of all rounds together.
+class MetricRounds {
+ public:
+  // `formula` is what formula_of() in src/nameplate/probes/shared/formulas.py returns.
+  explicit MetricRounds(OrderedJson formula) : formula_(std::move(formula)) {}
 
-  bool has_value() const { return is_known && !values.empty(); }
-  // Only with a value.
-  double median() const;
+  void add(const nlohmann::json& outcome, const std::vector<nlohmann::json>& samples);
+
+  // Returns the median of the rounds, or the percentile; nothing if no round has a value, or too few operations.
+  std::optional<double> typical() const;
+  // The values of a quotient in the rounds that have one.
+  const std::vector<double>& values() const { return values_; }
+
+ private:
+  OrderedJson formula_;
+  std::vector<double> values_;
+  TimedOperations operations_;
 };
 
-// What a line of the screen may show: an experiment with the metrics of the line and of those below it, in this order.
+// An experiment that a line of the screen may show, with the metrics of the line and of those below it, in this order.
 struct Candidate {
   nlohmann::json params;  // complete
   bool is_oversubscribed = false;
@@ -48,10 +59,5 @@ class Values {
   const OrderedJson& lines_;
   std::vector<std::map<std::string, Candidate>> candidates_;  // by line and experiment
 };
-
-// Returns the value of a metric in a round; nothing if the round has none. `formula` is what formula_of() in
-// src/nameplate/probes/shared/formulas.py returns.
-std::optional<double> round_value(const OrderedJson& formula, const nlohmann::json& outcome,
-                                  const std::vector<nlohmann::json>& samples);
 
 }  // namespace nameplate

@@ -17,7 +17,7 @@ std::string build_info();
 std::vector<std::string> build_features();
 
 // Returns the versions of the libraries that the program was built with, by name, and that of the running C library. A
-// version that a library does not tell is left out.
+// version that a library does not report is left out.
 std::map<std::string, std::string> library_versions();
 
 }  // namespace nameplate

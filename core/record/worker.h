@@ -1,4 +1,4 @@
-// What one worker (thread, pair or rank) did in one sample.
+// The work of one worker (thread, pair or rank) in one sample.
 #pragma once
 
 #include <cstdint>

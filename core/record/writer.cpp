@@ -50,12 +50,12 @@ void RecordWriter::write_text(std::string_view text) const {
 }
 
 void RecordWriter::wait_for_room() const {
-  constexpr int kPatience_s = 5;
+  constexpr int kTimeout_s = 5;
   constexpr timespec kSecond{.tv_sec = 1, .tv_nsec = 0};
   pollfd room{.fd = descriptor_, .events = POLLOUT, .revents = 0};
   sigset_t none;
   sigemptyset(&none);
-  for (int waited_s = 0; waited_s < kPatience_s; waited_s += *stop_requested_ ? 1 : 0) {
+  for (int waited_s = 0; waited_s < kTimeout_s; waited_s += *stop_requested_ ? 1 : 0) {
     if (ppoll(&room, 1, &kSecond, &none) > 0) return;
   }
   throw std::system_error(ETIMEDOUT, std::generic_category(), "cannot write a record");

@@ -15,7 +15,7 @@ ChaseCycle::ChaseCycle(std::size_t size_bytes, std::size_t stride_bytes, Pages p
   // A random order of visits is a random cycle. Stops are written in the order of addresses, which takes a tenth of the
   // time of the order of visits.
   const Permutation order(stops_);
-  makers.each([&](unsigned maker) {
+  makers.run_untimed([&](unsigned maker) {
     const std::uint64_t end = stops_ * (maker + 1) / makers.size();
     for (std::uint64_t slot = stops_ * maker / makers.size(); slot < end; ++slot) {
       const std::uint64_t ordinal = order.inverse(slot);

@@ -35,7 +35,7 @@ RateLoop::RateLoop(std::vector<RateKernel> candidates, unsigned threads, Scaling
   std::size_t result_bytes = 1;
   for (const RateKernel& candidate : candidates) result_bytes = std::max(result_bytes, candidate.result_bytes);
   for (unsigned worker = 0; worker < threads; ++worker) results_.emplace_back(result_bytes, Pages::small);
-  team_->each([&](unsigned worker) { results_[worker].touch(0, result_bytes); });
+  team_->run_untimed([&](unsigned worker) { results_[worker].touch(0, result_bytes); });
   tune(std::move(candidates));
   blocks_in_repetition_ =
       static_cast<std::uint64_t>(std::ceil(kStrongOperations / static_cast<double>(kernel_.operations)));
@@ -120,9 +120,9 @@ Work RateLoop::run(std::uint64_t repetitions, bool flops) {
   const std::span<Worker> workers = team_->run(work_);
   std::uint64_t operations = 0;
   for (unsigned i = 0; i < workers.size(); ++i) {
-    const std::uint64_t own = blocks_of(i) * kernel_.operations;
-    (flops ? workers[i].flops : workers[i].ops) = own;
-    operations += own;
+    const std::uint64_t worker_operations = blocks_of(i) * kernel_.operations;
+    (flops ? workers[i].flops : workers[i].ops) = worker_operations;
+    operations += worker_operations;
   }
   counter_values_[0] = undisturbed_burst_s(bursts_);
   return {

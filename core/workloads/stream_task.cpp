@@ -24,7 +24,7 @@ constexpr int kMinTrials = 2;
 constexpr double kTurn_s = 0.5e-3;
 // A trial of a loop need not pass over all of large arrays.
 constexpr std::uint64_t kMaxStepsInTrial = 32;
-// Of a pass: even the smallest step then has more lines than there are steps, so that each step gets a block.
+// The limit for a pass: even the smallest step then has more lines than there are steps, so each step gets a block.
 constexpr std::uint64_t kMaxSteps = 4096;
 
 template <class T>
@@ -37,7 +37,7 @@ constexpr std::size_t kSkew_bytes = 4 * kLine;
 // One worker's part, on a cache line of its own.
 template <class T>
 struct alignas(kLine) Part {
-  std::size_t begin = 0;  // elements
+  std::size_t first = 0;  // elements
   std::size_t end = 0;
   std::size_t block = 0;
   std::vector<std::size_t> starts;  // of the blocks, in the order in which they are visited
@@ -61,7 +61,7 @@ class TypedStreamTask final : public StreamTask {
         steps_([this](unsigned worker) { take_steps(worker); }) {
     divide();
     allocate();
-    team_.each([this](unsigned worker) { fill(worker); });
+    team_.run_untimed([this](unsigned worker) { fill(worker); });
     choose_loop();
     persist_by_ = settings_.persist_by;
   }
@@ -79,7 +79,7 @@ class TypedStreamTask final : public StreamTask {
   }
 
   void verify() override {
-    team_.each([this](unsigned worker) { verify_part(worker); });
+    team_.run_untimed([this](unsigned worker) { verify_part(worker); });
   }
 
   Stores stores() const override { return loop_.stores; }
@@ -125,19 +125,19 @@ class TypedStreamTask final : public StreamTask {
   double turn_s(const Loop& loop, std::uint64_t steps);
   void take_steps(unsigned worker);
   bool repeats_one_block(const Part<T>& part) const;
-  std::uint64_t take_each_step(Part<T>& part);
+  std::uint64_t take_blocks(Part<T>& part);
   std::uint64_t take_block(const Part<T>& part, std::size_t start, T scalar, std::uint64_t passes) const {
     return loop_.function(arrays_at(start), scalar, block_end(part, start) - start, passes);
   }
   T scalar_of(std::uint64_t pass) const { return static_cast<T>(stream_scalar(settings_.op, pass)); }
   std::uint64_t block_by_element(Part<T>& part, std::size_t start, T scalar);
-  void persist(Part<T>& part, std::size_t begin, std::size_t count);
+  void persist(Part<T>& part, std::size_t first, std::size_t count);
   void verify_part(unsigned worker) const;
   void verify_block(const Part<T>& part, std::size_t start, std::uint64_t passes) const;
   void verify_sum(const Part<T>& part) const;
   std::uint64_t elements_of_call(const Part<T>& part) const;
 
-  // Steps divide the blocks of each part equally. Returns the place of the first block that is not in the first
+  // Steps divide the blocks of each part equally. Returns the index of the first block that is not in the first
   // `steps` steps of a pass.
   std::size_t block_after(const Part<T>& part, std::uint64_t steps) const {
     return steps == steps_in_pass_ ? part.starts.size() : part.starts.size() * steps / steps_in_pass_;
@@ -184,15 +184,15 @@ void TypedStreamTask<T>::divide() {
   }
   for (std::size_t i = 0; i < workers; ++i) {
     Part<T>& part = parts_[i];
-    part.begin = lines * i / workers * kLineElements<T>;
+    part.first = lines * i / workers * kLineElements<T>;
     part.end = i + 1 == workers ? count_ : lines * (i + 1) / workers * kLineElements<T>;
-    const std::size_t share = part.end - part.begin;
+    const std::size_t share = part.end - part.first;
     part.block = settings_.block_bytes == 0 ? block_of_step(share) : settings_.block_bytes / sizeof(T);
     if (part.block > share) {
       refuse(fmt::format("block={} is larger than a thread's part of an array, {} bytes", settings_.block_bytes,
                          share * sizeof(T)));
     }
-    for (std::size_t at = part.begin; at < part.end; at += part.block) part.starts.push_back(at);
+    for (std::size_t at = part.first; at < part.end; at += part.block) part.starts.push_back(at);
     if (settings_.random_blocks) shuffle(part.starts);
   }
 }
@@ -219,7 +219,7 @@ void TypedStreamTask<T>::fill(unsigned worker) {
   for (unsigned which = 0; which < arrays.size(); ++which) {
     T* const array = arrays.at(which);
     if (array == nullptr) continue;
-    for (std::size_t i = part.begin; i < part.end; ++i) array[i] = stream_start<T>(which, i);
+    for (std::size_t i = part.first; i < part.end; ++i) array[i] = stream_start<T>(which, i);
   }
 }
 
@@ -237,16 +237,16 @@ template <class T>
 auto TypedStreamTask<T>::candidates() const -> std::vector<Loop> {
   const std::string reason = why_not_nontemporal();
   if (settings_.stores == Stores::nontemporal && !reason.empty()) refuse(fmt::format("stores=nontemporal: {}", reason));
-  std::vector<Loop> found;
+  std::vector<Loop> result;
   for (const Isa isa : vector_isas()) {
     for (const Stores stores : {Stores::plain, Stores::nontemporal}) {
       const bool is_asked_for =
           settings_.stores ? stores == *settings_.stores : stores == Stores::plain || reason.empty();
       const auto loop = stream_loop<T>(isa, settings_.op, stores);
-      if (is_asked_for && loop != nullptr) found.push_back({loop, isa, stores});
+      if (is_asked_for && loop != nullptr) result.push_back({loop, isa, stores});
     }
   }
-  return found;
+  return result;
 }
 
 template <class T>
@@ -281,7 +281,7 @@ double TypedStreamTask<T>::turn_s(const Loop& loop, std::uint64_t steps) {
 template <class T>
 void TypedStreamTask<T>::take_steps(unsigned worker) {
   Part<T>& part = parts_[worker];
-  part.sum = repeats_one_block(part) ? take_block(part, part.begin, scalar_of(0), called_) : take_each_step(part);
+  part.sum = repeats_one_block(part) ? take_block(part, part.first, scalar_of(0), called_) : take_blocks(part);
 }
 
 // A pass over a small array takes a hundred cycles, so that a call for each would be noticed.
@@ -292,7 +292,7 @@ bool TypedStreamTask<T>::repeats_one_block(const Part<T>& part) const {
 
 // The block is counted on, since a division that its address depends on would take part of a short pass.
 template <class T>
-std::uint64_t TypedStreamTask<T>::take_each_step(Part<T>& part) {
+std::uint64_t TypedStreamTask<T>::take_blocks(Part<T>& part) {
   std::uint64_t pass = begun_ / steps_in_pass_;
   std::uint64_t step = begun_ % steps_in_pass_;
   std::size_t block = block_after(part, step);
@@ -304,7 +304,7 @@ std::uint64_t TypedStreamTask<T>::take_each_step(Part<T>& part) {
                                                : take_block(part, start, scalar_of(pass), 1);
     }
     if (++step < steps_in_pass_) continue;
-    if (persist_by_ == PersistBy::array) persist(part, part.begin, part.end - part.begin);
+    if (persist_by_ == PersistBy::array) persist(part, part.first, part.end - part.first);
     ++pass;
     step = 0;
     block = 0;
@@ -324,7 +324,7 @@ std::uint64_t TypedStreamTask<T>::block_by_element(Part<T>& part, std::size_t st
 
 template <class T>
 std::uint64_t TypedStreamTask<T>::elements_of_call(const Part<T>& part) const {
-  const std::uint64_t share = part.end - part.begin;
+  const std::uint64_t share = part.end - part.first;
   std::uint64_t elements = called_ / steps_in_pass_ * share;
   for (std::uint64_t number = begun_; number < begun_ + called_ % steps_in_pass_; ++number) {
     const std::uint64_t step = number % steps_in_pass_;
@@ -337,9 +337,9 @@ std::uint64_t TypedStreamTask<T>::elements_of_call(const Part<T>& part) const {
 }
 
 template <class T>
-void TypedStreamTask<T>::persist(Part<T>& part, std::size_t begin, std::size_t count) {
+void TypedStreamTask<T>::persist(Part<T>& part, std::size_t first, std::size_t count) {
   const T* const target = by_number().at(traffic(settings_.op).target);
-  const int error = settings_.persist(target + begin, count * sizeof(T));
+  const int error = settings_.persist(target + first, count * sizeof(T));
   if (error != 0) part.persist_error = error;
 }
 
@@ -388,7 +388,7 @@ void TypedStreamTask<T>::verify_sum(const Part<T>& part) const {
     expected += sum_of_blocks(block_after(part, step), block_after(part, step + 1));
   }
   if (part.sum != expected) {
-    wrong_result(fmt::format("the checksum of a[{}] to a[{}] is {:#x}, but should be {:#x} after {} steps", part.begin,
+    wrong_result(fmt::format("the checksum of a[{}] to a[{}] is {:#x}, but should be {:#x} after {} steps", part.first,
                              part.end - 1, part.sum, expected, called_));
   }
 }

@@ -49,7 +49,7 @@ class StreamTask {
   // ProbeError(failed) if stores could not be made durable.
   virtual void verify() = 0;
 
-  // What the trials chose: which stores, where that was left open, and how wide the vectors are. Wider ones are not
+  // The choices of the trials: which stores, where that was left open, and how wide the vectors are. Wider ones are not
   // always faster: Zen 4 makes two plain stores of one of 64 bytes.
   virtual Stores stores() const = 0;
   virtual Isa isa() const = 0;
@@ -64,8 +64,8 @@ class StreamTask {
 // what `allocate` throws.
 std::unique_ptr<StreamTask> make_stream_task(const std::string& precision, const StreamSettings& settings, Team& team);
 
-// What the memory bus moves for each byte of the user's: a plain store into a line that was not read makes the cache
-// read it first.
+// Returns the bytes that the memory bus moves for each byte of the user's: a plain store into a line that was not read
+// makes the cache read it first.
 double bus_bytes_per_byte(StreamOp op, Stores stores);
 
 // Elements of 8 or 4 bytes.

@@ -57,12 +57,12 @@ def measured(folder: Path) -> Path:
 
 def as_svg(run: Path) -> str:
     """Return the output of ``nameplate show`` in the colours of a terminal."""
-    shown = subprocess.run(
+    printed = subprocess.run(
         [*NAMEPLATE, "show", str(run)], check=True, capture_output=True, text=True,
         env={**os.environ, "FORCE_COLOR": "1", "TERM": "xterm-256color", "COLUMNS": str(COLUMNS)},
     ).stdout  # fmt: skip
     console = Console(record=True, width=COLUMNS, file=io.StringIO(), force_terminal=True)
-    console.print(Text.from_ansi(shown.replace(str(run), run.name)))
+    console.print(Text.from_ansi(printed.replace(str(run), run.name)))
     return console.export_svg(title="nameplate run", theme=MONOKAI)
 
 

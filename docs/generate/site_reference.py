@@ -12,7 +12,6 @@ import inspect
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +39,7 @@ def probe_section(name: str) -> str:
         raise errors.CoreMissing(f"no core here has the probe {name}: run script/bootstrap docs, with MPI for mpi_*")
     info = known[name]
     parameters = map(_parameter, info.parameters)
-    named = [(each.name, each.unit or "–", each.summary) for each in (*info.counters, *info.facts)]
+    named = [(entry.name, entry.unit or "–", entry.summary) for entry in (*info.counters, *info.facts)]
     parts = [
         "## Reference", f"{_cell(info.summary[0].upper() + info.summary[1:])}.",
         "### Parameters", markdown_table(("parameter", "values", "default", "meaning"), parameters),
@@ -84,10 +83,10 @@ def commands_page() -> str:
 def exit_codes_page() -> str:
     """Return the meaning of each exit code, and the error class that each comes from."""
     readme = " ".join((ROOT / "README.md").read_text().split())
-    found = re.search(r"Exit codes: (.+?)\. ", readme)
-    if found is None:
+    match = re.search(r"Exit codes: (.+?)\. ", readme)
+    if match is None:
         raise ValueError("README.md has no sentence that begins with 'Exit codes:'")
-    codes = re.findall(r"(\d+) ([^;]+)", found[1])
+    codes = re.findall(r"(\d+) ([^;]+)", match[1])
     kinds = [
         (f"`{kind.__name__}`", str(kind.exit_code), (inspect.getdoc(kind) or "").splitlines()[0])
         for kind in vars(errors).values()
@@ -117,54 +116,38 @@ def plans_page() -> str:
 def records_page() -> str:
     """Return the fields of every record, from the JSON schema."""
     schema = json.loads(SCHEMA.read_text())
-    kinds = [reference["$ref"].rpartition("/")[2] for reference in schema["oneOf"]]
     parts = [
         "# Fields of the records",
         f"{_prose(schema['description'])} The [JSON schema](record.schema.json) is the contract; "
         "[the run file](../record-format.md) explains it.",
     ]
-    shared = [name for name in schema["$defs"] if name not in kinds and "properties" in schema["$defs"][name]]
-    for name in (*kinds, *shared):
-        definition = schema["$defs"][name]
-        description = [_prose(definition["description"])] if "description" in definition else []
-        rows = list(_fields(definition, ""))
-        parts += [f"## {name}", *description, markdown_table(("field", "type", "required", "meaning"), rows)]
+    for name, definition in schema["$defs"].items():
+        parts += [
+            f"## {name}",
+            _prose(definition["description"]),
+            markdown_table(("field", "type", "required"), _fields(definition)),
+        ]
     return "\n\n".join(parts) + "\n"
 
 
-def _fields(definition: Mapping[str, Any], prefix: str) -> Iterator[Row]:
-    required = definition.get("required", [])
-    for name, field in definition.get("properties", {}).items():
-        yield f"`{prefix}{name}`", json_type(field), "yes" if name in required else "no", field.get("description", "")
-        inner = field if "properties" in field else field.get("items", {})
-        if "properties" in inner:
-            yield from _fields(inner, f"{prefix}{name}{'[]' if inner is not field else ''}.")
-
-
-def _type_of_name(name: str) -> str:
-    """Return a link to a definition that has fields, and the type of any other."""
-    definition = _definitions()[name]
-    return f"[{name}](#{name})" if "properties" in definition else json_type(definition)
-
-
-@cache
-def _definitions() -> dict[str, Any]:
-    definitions: dict[str, Any] = json.loads(SCHEMA.read_text())["$defs"]
-    return definitions
+def _fields(definition: Mapping[str, Any], prefix: str = "") -> Iterator[Row]:
+    for name, field in definition["properties"].items():
+        yield f"`{prefix}{name}`", json_type(field), "yes" if name in definition["required"] else "no"
+        if "properties" in field:
+            yield from _fields(field, f"{prefix}{name}.")
 
 
 def json_type(field: Mapping[str, Any]) -> str:
     """Return a field's type in JSON in words, from its schema."""
     if "$ref" in field:
-        return _type_of_name(field["$ref"].rpartition("/")[2])
+        name = field["$ref"].rpartition("/")[2]
+        return f"[{name}](#{name})"
     if "const" in field:
         return json.dumps(field["const"])
     if "enum" in field:
         return " or ".join(json.dumps(value) for value in field["enum"])
-    # Each allOf of the schema adds a condition to one type.
-    for choice in ("oneOf", "anyOf", "allOf"):
-        if choice in field:
-            return " or ".join(json_type(each) for each in field[choice])
+    if "anyOf" in field:
+        return " or ".join(json_type(choice) for choice in field["anyOf"])
     kinds = field.get("type", "any")
     text = " or ".join(kinds) if isinstance(kinds, list) else str(kinds)
     if isinstance(field.get("additionalProperties"), dict):
@@ -192,7 +175,8 @@ def _names(info: ProbeInfo) -> str:
 
 def _command(name: str, app: App) -> str:
     paragraphs, _, _ = inspect.cleandoc(app.help).partition("\n\nParameters\n---")
-    rows = [_argument(argument) for argument in app.assemble_argument_collection(parse_docstring=True)]
+    arguments = app.assemble_argument_collection(parse_docstring=True).filter_by(show=True)
+    rows = [_argument(argument) for argument in arguments]
     table = [markdown_table(("argument or option", "default", "meaning"), rows)] if rows else []
     return "\n\n".join([f"## nameplate {name}", *map(_prose, paragraphs.split("\n\n")), *table])
 
@@ -201,9 +185,9 @@ def _argument(argument: Argument) -> Row:
     # Not --no-json, which only undoes --json.
     names = [name for name in argument.names if name not in argument.negatives]
     default = argument.field_info.default
-    is_shown = isinstance(default, str) and default and argument.parameter.show_default is not False
-    shown = f"`{default}`" if is_shown else "–"
-    return ", ".join(f"`{name}`" for name in names), shown, argument.parameter.help or ""
+    has_default = isinstance(default, str) and default and argument.parameter.show_default is not False
+    default_text = f"`{default}`" if has_default else "–"
+    return ", ".join(f"`{name}`" for name in names), default_text, argument.parameter.help or ""
 
 
 def markdown_table(headings: Row, rows: Iterable[Row]) -> str:

@@ -1,17 +1,22 @@
 """nameplate: measure what a machine and its cluster deliver, and compare it with what they should deliver."""
 
-# Type checkers take this name as true; importing it from typing would take longer than all else.
+# Type checkers treat this name as true. Importing the constant from typing would take most of the import time.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from nameplate.api import Report, Run, RunComparison, compare, measure, read, summarise
+    from nameplate.api import Report, Run, RunComparison, compare, export, measure, read, read_output, summarise
     from nameplate.errors import NameplateError
 
 __version__ = "0.1.0"
-__all__ = ["NameplateError", "Report", "Run", "RunComparison", "compare", "measure", "read", "summarise"]
+__all__ = ["NameplateError", "Report", "Run", "RunComparison", "compare", "export", "measure", "read", "read_output",
+           "summarise"]  # fmt: skip
 
 
 def __getattr__(name: str) -> object:
-    """Load a name of ``__all__`` when it is used first, so that the import itself takes no time."""
+    """Return the object of ``__all__`` with this name; it is imported at its first use, not by ``import nameplate``.
+
+    Raises:
+        AttributeError: ``name`` is not in ``__all__``.
+    """
     if name not in __all__:
         raise AttributeError(f"module 'nameplate' has no attribute '{name}'")
     from importlib import import_module  # noqa: PLC0415 (only if a name is used)

@@ -4,7 +4,7 @@ NameplateError            one line for the user; ``exit_code`` is that of the pr
 ├── InputError        2   the input is wrong
 │   ├── UsageError        an invalid name, value or option; the message says what is valid
 │   └── FileError         a file that cannot be read or written, with its name and, if known, the line
-│       └── ReadError     the system refuses to read the file, which may change although the file does not
+│       └── ReadError     the system refuses to read the file; a later attempt may succeed with the same content
 ├── ToolError         3   a reference tool failed
 │   ├── ToolFailed        it cannot be run, crashed, or missed its deadline
 │   └── Unreadable        its output is not what its adapter expects
@@ -12,6 +12,8 @@ NameplateError            one line for the user; ``exit_code`` is that of the pr
 │   ├── CoreMissing       it is not installed, or has another version
 │   ├── CoreDied          it ended too early, or its output is invalid
 │   └── CoreHung          it missed its deadline
+├── CommandFailed     3   a program of the user ended with another exit code than 0
+├── NotJudged         3   the run does not show what its machine delivers
 ├── NothingExpected   5   nothing is known of the machine that is checked
 ├── OutputError       3   standard output cannot be written, or its reader left before the end of a run
 ├── InternalError    70   a defect of nameplate itself
@@ -26,7 +28,7 @@ _LONG_MESSAGE = re.compile(r"(.{1000}).{300,}(.{300})", re.DOTALL)
 
 
 class NameplateError(Exception):
-    """The base class of all errors. Its text is shown to the user unchanged, after ``nameplate: ``.
+    """The base class of all errors of nameplate. Its text is shown to the user unchanged, after ``nameplate: ``.
 
     ``exit_code`` is the exit code of the process: 3, unless a subclass has another one.
     """
@@ -35,10 +37,10 @@ class NameplateError(Exception):
 
 
 class InputError(NameplateError):
-    """The input is wrong; the exit code is 2.
+    """The base class of errors in the input; the exit code is 2.
 
-    Line breaks in the message become spaces, so that it is one line. The middle of words of 700 characters and of
-    messages of 1600 is left out.
+    Line breaks in ``message`` become spaces. The middle of a word of 700 characters or more, and of a message of 1600
+    characters or more, is replaced by an ellipsis.
     """
 
     exit_code = 2
@@ -49,7 +51,7 @@ class InputError(NameplateError):
 
 
 class UsageError(InputError):
-    """A name, value or option is invalid. The message says which, and what is valid."""
+    """A name, value or option is invalid. The message has the offending value and says what is valid."""
 
 
 class FileError(InputError):
@@ -57,11 +59,26 @@ class FileError(InputError):
 
 
 class ReadError(FileError):
-    """The system refuses to read a file, or it is not a regular file. This may change although its content does not."""
+    """A file does not exist, is not a regular file, or the system refuses to read it.
+
+    Reading may succeed later although the content of the file has not changed, for example after a change of
+    permissions.
+    """
+
+
+class CommandFailed(NameplateError):
+    """A program that the user wants to be timed ended with another exit code than 0."""
+
+
+class NotJudged(NameplateError):
+    """A run does not show what its machine delivers, since a CPU quota or other programs slowed it down."""
 
 
 class NothingExpected(NameplateError):
-    """Nothing is known of the machine that is checked, or of its run, so no area of it can be judged."""
+    """No expected range or reference value is known for the machine or run that is checked, so no area can be judged.
+
+    The exit code is 5.
+    """
 
     exit_code = 5
 
@@ -75,19 +92,19 @@ class ToolFailed(ToolError):
 
 
 class Unreadable(ToolError):
-    """The output of a reference tool is not what its adapter expects."""
+    """The output of a reference tool does not have the format that nameplate's adapter for this tool reads."""
 
 
 class CoreError(NameplateError):
-    """The measuring process failed. It is raised itself if an experiment of a paired comparison has no value."""
+    """nameplate-core failed, or an experiment of a paired comparison has no value."""
 
 
 class CoreMissing(CoreError):
-    """nameplate-core is not installed, cannot be run, or uses another schema version."""
+    """nameplate-core is not installed, cannot be run, or uses another version of the record schema."""
 
 
 class CoreDied(CoreError):
-    """nameplate-core ended before it had answered, exited with an error, or wrote something that is not a record."""
+    """nameplate-core ended before it had answered a request, exited with an error, or wrote an invalid record."""
 
 
 class CoreHung(CoreError):

@@ -13,7 +13,7 @@ from nameplate.errors import UsageError
 MAX_HOSTS = 1 << 16
 # The longest host name on any system.
 _MAX_NAME = 255
-_MAX_SHOWN = 80
+_MAX_QUOTED = 80
 _DIGITS = "0123456789"
 _RANGE = re.compile(r"([0-9]{1,255})(?:-([0-9]{1,255}))?")
 _ITEM = re.compile(r"(?:[^\[\],]|\[[^\[\]]*\])+")
@@ -21,11 +21,12 @@ _PART = re.compile(r"\[([^\[\]]*)\]|([^\[\]]+)")
 
 
 def compress(names: Sequence[str]) -> str:
-    """Return the host list of ``names`` in their order, such as ``node[001-003,007],login1``; "" for no names.
+    """Return the Slurm host list of some host names, such as ``node[001-003,007],login1``; "" if there are no names.
 
-    Neighbours that differ only in the number at their end share brackets, as in Slurm. Ascending consecutive numbers
-    with the same zero padding become a range. Names are neither sorted nor checked. ``expand`` returns the same names
-    within its limits, unless one of them is empty or contains a comma or a bracket.
+    Consecutive names that differ only in a number at their end share brackets, and ascending consecutive numbers with
+    the same zero padding become a range. The order of ``names`` is kept; names are neither sorted nor checked.
+    ``expand`` reverses this function, unless a name is empty or contains a comma or a bracket, or the names exceed the
+    limits of ``expand``.
     """
     items = []
     for prefix, group in itertools.groupby(names, key=_prefix):
@@ -38,31 +39,31 @@ def compress(names: Sequence[str]) -> str:
 
 
 def expand(text: str) -> list[str]:
-    """Return the names of a host list such as ``node[001-003,007],login1``, in its order; an empty text has no names.
+    """Return the host names of a Slurm host list such as ``node[001-003,007],login1``, in its order; [] for "".
 
-    Brackets may be anywhere in a name, and several times; the last ones vary fastest. Numbers are padded with zeros to
-    the width of the first number of their range. A space is part of a name. A name that occurs twice is returned twice.
-    The time is proportional to the length of the list and of its names.
+    A name may have several brackets at any position; the numbers in the last brackets vary fastest. Numbers are padded
+    with zeros to the width of the first number of their range. A space counts as part of a name. A name that occurs
+    twice is returned twice. The time is proportional to the length of the list and of its names.
 
     Raises:
-        UsageError: the text is not a host list, as with an empty name or bracket or a descending range, has more than
-            ``MAX_HOSTS`` names, or a name of more than 255 characters.
+        UsageError: the text is not a host list (for example, it has an empty name, empty brackets or a descending
+            range), has more than ``MAX_HOSTS`` (65,536) names, or has a name of more than 255 characters.
     """
     items = _ITEM.findall(text)
     if ",".join(items) != text:
-        raise UsageError(f"'{_shown(text)}' is not a list of hosts: write it like node[001-003,007],login1")
+        raise UsageError(f"'{_quoted(text)}' is not a list of hosts: write it like node[001-003,007],login1")
     hosts = list(itertools.islice(itertools.chain.from_iterable(map(_names, items)), MAX_HOSTS + 1))
     if len(hosts) > MAX_HOSTS:
         raise _too_many(text)
     return hosts
 
 
-def _shown(text: str) -> str:
-    return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}…"
+def _quoted(text: str) -> str:
+    return text if len(text) <= _MAX_QUOTED else f"{text[:_MAX_QUOTED]}…"
 
 
 def _too_many(text: str) -> UsageError:
-    return UsageError(f"'{_shown(text)}' has more than {MAX_HOSTS} hosts: split the list")
+    return UsageError(f"'{_quoted(text)}' has more than {MAX_HOSTS} hosts: split the list")
 
 
 def _prefix(name: str) -> str | None:
@@ -71,7 +72,7 @@ def _prefix(name: str) -> str | None:
 
 
 def _ranges(numbers: Sequence[str]) -> Iterator[str]:
-    """Yield the ranges of consecutive numbers with the same number of digits."""
+    """Yield each run of consecutive numbers with the same zero padding as ``first-last``, or as a single number."""
     first = last = numbers[0]
     for number in numbers[1:]:
         if number != str(int(last) + 1).zfill(len(first)):
@@ -86,7 +87,7 @@ def _names(item: str) -> Iterator[str]:
     if math.prod(map(len, parts)) > MAX_HOSTS:
         raise _too_many(item)
     if sum(len(max(part, key=len)) for part in parts) > _MAX_NAME:
-        raise UsageError(f"'{_shown(item)}' has a name of more than {_MAX_NAME} characters")
+        raise UsageError(f"'{_quoted(item)}' has a name of more than {_MAX_NAME} characters: shorten it")
     return map("".join, itertools.product(*parts))
 
 
@@ -97,7 +98,7 @@ def _numbers(ranges: str) -> list[str]:
         first, last = (match[1], match[2] or match[1]) if match else ("1", "0")
         if not 0 <= int(last) - int(first) < MAX_HOSTS:
             raise UsageError(
-                f"'{_shown(text)}' is not a range of hosts: write it like 001-003, with at most {MAX_HOSTS} hosts"
+                f"'{_quoted(text)}' is not a range of hosts: write it like 001-003, with at most {MAX_HOSTS} hosts"
             )
         if len(numbers) > MAX_HOSTS:
             raise _too_many(ranges)

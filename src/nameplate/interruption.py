@@ -15,19 +15,20 @@ Handler = Callable[[int, FrameType | None], object]
 
 
 def say(message: str) -> None:
-    """Write ``message`` and a newline to standard error; a signal handler that interrupted a print may call it.
+    """Write a message and a newline directly to standard error (file descriptor 2), without Python's buffer.
 
-    The line is dropped if standard error cannot be written.
+    A signal handler may call it while the main program prints. The message is dropped if standard error cannot be
+    written.
     """
     with suppress(OSError):
         os.write(2, f"{message}\n".encode())
 
 
 def leave_at_once(number: int, frame: FrameType | None) -> None:
-    """Handle a signal by ending the process at once with exit code 3, after the line ``nameplate: stopped``.
+    """Handle a signal: print ``nameplate: stopped`` and end the process with exit code 3.
 
-    No ``finally`` block and no exit handler runs. It is for signals outside of measurements, when there is nothing to
-    keep or to clean up. The parameters, which Python passes to every handler, are not used.
+    No ``finally`` block and no exit handler runs, so install it only while nothing needs to be saved or cleaned up, for
+    example while nameplate starts. ``number`` and ``frame``, which Python passes to every signal handler, are not used.
     """
     say("nameplate: stopped")
     os._exit(Interrupted.exit_code)
@@ -35,30 +36,33 @@ def leave_at_once(number: int, frame: FrameType | None) -> None:
 
 @contextmanager
 def handled(handler: Handler) -> Iterator[None]:
-    """Call ``handler`` for each SIGINT, SIGTERM and SIGHUP within the context, then restore the earlier handlers.
+    """Call a handler for each SIGINT, SIGTERM and SIGHUP within the context, then restore the earlier handlers.
 
-    ``handler`` gets the number of the signal and the interrupted frame, like every Python signal handler. A signal that
-    is ignored, as with nohup, stays ignored. ``handler`` may raise an exception, which then leaves the context. The
-    context is for the main thread only: ``signal.signal`` raises ValueError in any other.
+    ``handler`` is called with the number of the signal and the interrupted frame, like every Python signal handler. An
+    exception that it raises leaves the context. A signal that is already ignored, as SIGHUP is with nohup, stays
+    ignored.
+
+    Raises:
+        ValueError: the context is entered in a thread other than the main thread.
     """
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     before = {number: signal.getsignal(number) for number in numbers}
-    for number, usual in before.items():
-        if usual is not signal.SIG_IGN:
+    for number, earlier in before.items():
+        if earlier is not signal.SIG_IGN:
             signal.signal(number, handler)
     try:
         yield
     finally:
-        for number, usual in before.items():
-            signal.signal(number, usual)
+        for number, earlier in before.items():
+            signal.signal(number, earlier)
 
 
 @contextmanager
 def deferred() -> Iterator[None]:
-    """Hold back SIGINT, SIGTERM and SIGHUP within the context, and let their handlers run at its end.
+    """Defer SIGINT, SIGTERM and SIGHUP within the context; they are raised again at its end, in the order of arrival.
 
-    A handler that raises an exception then interrupts nothing within the context. In a thread other than the main one
-    the context does nothing, since handlers run in the main thread only.
+    Use it around code that an exception of a signal handler must not interrupt. In a thread other than the main thread
+    the context does nothing, since Python runs handlers in the main thread only.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

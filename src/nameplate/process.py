@@ -18,11 +18,11 @@ from nameplate.errors import InternalError
 _begins: list[float] = []
 
 
-def begin() -> None:
-    """Note the start of the command, and replace the exit code of a library in C that calls ``exit`` by 70.
+def register_start() -> None:
+    """Record the start time of the command, and make the process exit with code 70 if a library in C calls ``exit``.
 
-    Call it once, before other libraries are loaded. From then on the process must end with ``leave``, since the end of
-    the interpreter calls ``exit``, too.
+    Call it once, before other libraries are loaded. From then on the process must end with ``leave``: at the normal end
+    of the interpreter, Python itself calls ``exit``, so the exit code would be 70.
     """
     _begins.append(time.monotonic())
     libc = ctypes.CDLL(None)
@@ -32,12 +32,18 @@ def begin() -> None:
 
 
 def command_began() -> float:
-    """Return the start of the command by ``time.monotonic``; without a call of ``begin`` it is now."""
+    """Return the value of ``time.monotonic()``, in seconds, when ``register_start`` was called.
+
+    If it was not called, the result is the current value.
+    """
     return _begins[0] if _begins else time.monotonic()
 
 
 def leave(code: int) -> NoReturn:
-    """End the process with an exit code, after the functions registered with ``atexit`` and a flush of the output."""
+    """End the process with the exit code ``code``, after the ``atexit`` functions and a flush of the standard streams.
+
+    The process ends even if one of these functions raises an exception.
+    """
     try:
         atexit._run_exitfuncs()
         sys.stdout.flush()

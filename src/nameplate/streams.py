@@ -23,15 +23,16 @@ _ERROR_HANDLER = "nameplate.plain"
 class StandardStream(io.TextIOWrapper):
     """A text stream that drops output which cannot be written, instead of raising OSError.
 
-    ``failure`` is the first error by which output was lost. It stays None if the reader of a pipe exited (EPIPE), which
-    is no failure. After any error, the descriptor leads to ``/dev/null`` and later output is lost silently. The stream
-    must have a file descriptor, and is constructed like ``io.TextIOWrapper``.
+    The constructor takes the arguments of ``io.TextIOWrapper``; the buffer must have a file descriptor. ``failure`` is
+    the first error by which output was lost, or None. It stays None if the reader of a pipe exited (EPIPE), which is
+    not a failure. After any error, the descriptor is redirected to ``/dev/null``, so that later output is lost
+    silently.
     """
 
     failure: OSError | None = None
 
     def write(self, text: str, /) -> int:
-        """Write the text, or drop it if it cannot be written; return the number of its characters in both cases."""
+        """Write the text, or drop it if it cannot be written. Return the number of its characters in both cases."""
         try:
             return super().write(text)
         except OSError as error:
@@ -55,7 +56,11 @@ class StandardStream(io.TextIOWrapper):
 
 
 def _as_plain_text(error: UnicodeError) -> tuple[str, int]:
-    """Return an ASCII replacement of characters that a stream cannot encode, ``?`` if there is none."""
+    """Handle an encoding error: return the ASCII replacement of the characters, and the position at which to go on.
+
+    Characters without a replacement in ``_PLAIN`` become ``?``. An error that is not a UnicodeEncodeError is raised
+    again.
+    """
     if not isinstance(error, UnicodeEncodeError):
         raise error
     text = error.object[error.start : error.end].translate(_PLAIN)
@@ -65,10 +70,10 @@ def _as_plain_text(error: UnicodeError) -> tuple[str, int]:
 def prepare_standard_streams() -> None:
     """Replace ``sys.stdout`` and ``sys.stderr`` by a ``StandardStream`` each. Call it once, before the first output.
 
-    A character that the encoding of a stream lacks is written as a similar ASCII character, or as ``?``. Standard
-    input, output and error that are closed are opened on ``/dev/null`` first. Otherwise the next file, such as a run
-    file, would get the number of the descriptor and receive the output. Messages for a closed standard error are
-    dropped, but output for a closed standard output counts as lost.
+    A character that the encoding of a stream lacks is written as a similar ASCII character, or as ``?``. File
+    descriptors 0, 1 and 2 that are closed are opened on ``/dev/null`` first: otherwise the next file, such as a run
+    file, would get the number of a standard stream and receive its output. Messages for a closed standard error are
+    dropped, but output for a closed standard output counts as lost (``checked_exit_code``).
     """
     codecs.register_error(_ERROR_HANDLER, _as_plain_text)
     for number, mode in enumerate((os.O_RDONLY, os.O_RDONLY, os.O_WRONLY)):
@@ -89,10 +94,11 @@ def _prepared(stream: TextIO | None, number: int) -> StandardStream:
 
 
 def has_reader(stream: TextIO) -> bool:
-    """Return whether output can still be read: False once the other end of a pipe is closed.
+    """Return whether output to a stream can still be read: False once the other end of its pipe is closed.
 
-    A stream without a file descriptor, such as StringIO, counts as read. So does a ``StandardStream`` that has already
-    dropped output, since it leads to ``/dev/null``; ask before writing. Nothing is written.
+    Nothing is written. The result is True for a stream without a file descriptor, such as StringIO. It is also True for
+    a ``StandardStream`` that has already dropped output, since its descriptor is ``/dev/null``, so call it before
+    writing.
     """
     try:
         number = stream.fileno()
@@ -104,9 +110,10 @@ def has_reader(stream: TextIO) -> bool:
 
 
 def checked_exit_code(code: int) -> int:
-    """Return the exit code of a process that has written its output: ``code``, or 3 if output was lost.
+    """Flush standard output, and return ``code``, or 3 if output was lost.
 
-    A verdict that nobody could read is none. Standard output is flushed, and a loss is reported on standard error.
+    A lost output is reported on standard error. The exit code then is 3 even if ``code`` is a verdict, since nobody
+    could read its explanation.
     """
     lost = failure_of(sys.stdout)
     if lost is None:
@@ -117,10 +124,12 @@ def checked_exit_code(code: int) -> int:
 
 
 def failure_of(stream: TextIO) -> OSError | None:
-    """Flush the stream, and return the error by which its output was lost.
+    """Flush a stream, and return the error by which its output was lost; None if nothing was lost.
 
-    The result is None if nothing was lost, if the reader of a pipe exited, or if the stream is not a
-    ``StandardStream``. Flushing such another stream may raise OSError.
+    It is also None if the reader of a pipe exited, or if the stream is not a ``StandardStream``.
+
+    Raises:
+        OSError: a stream that is not a ``StandardStream`` cannot be flushed.
     """
     stream.flush()
     return stream.failure if isinstance(stream, StandardStream) else None

@@ -21,12 +21,12 @@ from pathlib import Path
 
 import pytest
 
-from documented_commands import Command, mentioned_commands, shown_commands
+from documented_commands import Command, fenced_commands, mentioned_commands
 from mutated_files import stream_file
 from nameplate.command_line import make_app, run
 from nameplate.execution.launch import core_path
-from nameplate.tools.process import free_port
-from recorded_runs import recorded_file
+from nameplate.tools.tool_process import free_port
+from recorded_runs import quiet_file, quieted
 
 ROOT = Path(__file__).parents[2]
 TOOLS = ROOT / "tests" / "golden" / "references"
@@ -53,6 +53,8 @@ PLANNED = {
 PARSED = {
     r"^versus": "runs the installed reference tools for minutes",
     r"--selftest": "measures for five minutes",
+    r"^ab .*--commands ": "needs the user's programs",
+    r"^compare .* --new ": "needs six runs",
     r"--against": "measures a whole run again",
     r"--recheck": "needs a cluster with a slow node",
     r"^serve --listen": "listens until Ctrl-C",
@@ -100,37 +102,39 @@ def wait_for(port: int) -> None:
             time.sleep(0.05)
 
 
-def text_of(words: list[str]) -> str:
-    return " ".join(words)
+def text_of(arguments: list[str]) -> str:
+    return " ".join(arguments)
 
 
-def is_planned(words: list[str]) -> bool:
-    return any(text_of(words).startswith(start) for start in PLANNED)
+def is_planned(arguments: list[str]) -> bool:
+    return any(text_of(arguments).startswith(start) for start in PLANNED)
 
 
-def is_parsed(words: list[str]) -> bool:
-    return any(re.search(pattern, text_of(words)) for pattern in PARSED)
+def is_parsed(arguments: list[str]) -> bool:
+    return any(re.search(pattern, text_of(arguments)) for pattern in PARSED)
 
 
-def parse(words: list[str]) -> None:
+def parse(arguments: list[str]) -> None:
     """Raise if the command line has no such command or option, or if a value is of the wrong kind."""
-    make_app().parse_args(words, exit_on_error=False, print_error=False)
+    make_app().parse_args(arguments, exit_on_error=False, print_error=False)
 
 
-def recording_for(words: list[str]) -> str:
+def recording_for(arguments: list[str]) -> str:
     """Return the recorded run that replaces the file names in a command."""
-    if words[0] == "nodes":
+    if arguments[0] == "nodes":
         return "per_node"
-    return "t2micro-posix" if "study" in words else "quick"
+    return "t2micro-posix" if "study" in arguments else "quick"
 
 
-def make_inputs(words: list[str], folder: Path) -> None:
+def make_inputs(arguments: list[str], folder: Path) -> None:
     """Write the input files that a command names."""
-    written = {words[at + 1] for at, word in enumerate(words[:-1]) if word in ("-o", "--report", "--charts", "--study")}
-    recorded = recorded_file(f"{recording_for(words)}.jsonl", folder)
-    for name in (word for word in words[1:] if word not in written and "=" not in word):
+    written = {
+        arguments[at + 1] for at, word in enumerate(arguments[:-1]) if word in ("-o", "--report", "--charts", "--study")
+    }
+    recorded = quiet_file(f"{recording_for(arguments)}.jsonl", folder)
+    for name in (word for word in arguments[1:] if word not in written and "=" not in word):
         make_input(folder / name, recorded)
-    if recorded.name not in words:
+    if recorded.name not in arguments:
         recorded.unlink()
 
 
@@ -164,87 +168,91 @@ def run_of_six_rounds() -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "run.jsonl"
         assert run(["run", "cpu_flops", "threads=1", "--rounds", "6", "--quiet", "-o", str(path)]) == 0
-        return path.read_bytes()
+        return quieted(path.read_bytes())
 
 
-def replaced(words: list[str], peer: tuple[str, Path]) -> list[str]:
+def replaced(arguments: list[str], peer: tuple[str, Path]) -> list[str]:
     """Replace placeholders for values of the reader."""
     address, key = peer
-    own = {
+    replacements = {
         "HOST": address,
         "KEY": str(key),
         "node17": "vm",
         "/tmp/run.jsonl": "run.jsonl",
         "/etc/nameplate/site.toml": "site.toml",
     }
-    words = [own.get(word, word) for word in words]
-    return ["nameplate.prom" if word.endswith(".prom") else word for word in words]
+    arguments = [replacements.get(word, word) for word in arguments]
+    return ["nameplate.prom" if word.endswith(".prom") else word for word in arguments]
 
 
-def made_short(words: list[str]) -> list[str]:
+def made_short(arguments: list[str]) -> list[str]:
     """Replace the limits of a run by short ones."""
-    words = [word for word in words if word != "--dry-run"]
+    arguments = [word for word in arguments if word != "--dry-run"]
     for option in ("--budget", "--rounds", "--time", "--samples"):
-        if option in words:
-            del words[words.index(option) : words.index(option) + 2]
-    words = [LAUNCHER if at and words[at - 1] == "--mpi" else word for at, word in enumerate(words)]
-    probe = words[1] if len(words) > 1 else ""
+        if option in arguments:
+            del arguments[arguments.index(option) : arguments.index(option) + 2]
+    arguments = [LAUNCHER if at and arguments[at - 1] == "--mpi" else word for at, word in enumerate(arguments)]
+    probe = arguments[1] if len(arguments) > 1 else ""
     if probe in SMALL:
-        words = [word for word in words if not word.startswith("size=")] + [SMALL[probe]]
-    if "--series" in words:
-        words[words.index("--series") + 1] = "2s/100ms"
-        return words
+        arguments = [word for word in arguments if not word.startswith("size=")] + [SMALL[probe]]
+    if "--series" in arguments:
+        arguments[arguments.index("--series") + 1] = "2s/100ms"
+        return arguments
     # One round of the plan quick takes three seconds. A busy machine could spend a budget of that before it starts.
     is_plan = probe == "quick" or probe.startswith("-")
-    return words + (["--rounds", "1"] if is_plan else [*FAST])
+    return arguments + (["--rounds", "1"] if is_plan else [*FAST])
 
 
-def measure(words: list[str], folder: Path) -> None:
+def measure(arguments: list[str], folder: Path) -> None:
     """Run as briefly as possible; check that at least one experiment was measured."""
-    words = made_short(words)
-    if "-o" not in words:
-        words += ["-o", "run.jsonl"]
-    assert run(words) == 0
-    records = map(json.loads, (folder / words[words.index("-o") + 1]).read_text().splitlines())
+    arguments = made_short(arguments)
+    if "-o" not in arguments:
+        arguments += ["-o", "run.jsonl"]
+    assert run(arguments) == 0
+    records = map(json.loads, (folder / arguments[arguments.index("-o") + 1]).read_text().splitlines())
     endings = [record["ending"] for record in records if record["type"] == "outcome"]
     assert "ok" in endings, endings
     assert "invalid" not in endings
 
 
-def plan(words: list[str]) -> None:
+def plan(arguments: list[str]) -> None:
     """Plan a run without measuring it."""
-    words = [LAUNCHER if at and words[at - 1] == "--mpi" else word for at, word in enumerate(words)]
-    launcher = ["--mpi", LAUNCHER] if "--mpi" not in words and words[1].startswith("mpi_") else []
-    assert run([*words, *launcher, *([] if "--dry-run" in words else ["--dry-run"])]) == 0
+    arguments = [LAUNCHER if at and arguments[at - 1] == "--mpi" else word for at, word in enumerate(arguments)]
+    # The file system of a test has less room than that of the reader.
+    arguments = [word for word in arguments if not word.startswith("size=")]
+    if "-o" in arguments:
+        Path(arguments[arguments.index("-o") + 1]).parent.mkdir(exist_ok=True)
+    launcher = ["--mpi", LAUNCHER] if "--mpi" not in arguments and arguments[1].startswith("mpi_") else []
+    assert run([*arguments, *launcher, *([] if "--dry-run" in arguments else ["--dry-run"])]) == 0
 
 
 @pytest.mark.usefixtures("as_root")
-@pytest.mark.parametrize("command", shown_commands(), ids=lambda command: f"{command.page}: {command.text}")
+@pytest.mark.parametrize("command", fenced_commands(), ids=lambda command: f"{command.page}: {command.text}")
 def test_a_shown_command_works(
     command: Command, peer: tuple[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    words = command.words
-    parse(words)
-    if is_parsed(words):
+    message = command.argv
+    parse(message)
+    if is_parsed(message):
         return
-    words = replaced(words, peer)
-    if words[0] == "run" and "--slurm" not in words:
-        plan(words) if is_planned(words) else measure(words, tmp_path)
+    message = replaced(message, peer)
+    if message[0] == "run" and "--slurm" not in message:
+        plan(message) if is_planned(message) else measure(message, tmp_path)
         return
-    if words[0] == "serve":
+    if message[0] == "serve":
         # The command replaces its process by the core, which would end the test.
-        new_key = [sys.executable, "-m", "nameplate", *words[:2], str(tmp_path / "key")]
+        new_key = [sys.executable, "-m", "nameplate", *message[:2], str(tmp_path / "key")]
         subprocess.run(new_key, check=True)
         return
-    if words[0] == "ab":
-        assert run([*words, "--budget", "20s"]) in VERDICTS
+    if message[0] == "ab":
+        assert run([*message, "--budget", "20s", "--even-if-busy"]) in VERDICTS
         return
-    make_inputs(words, tmp_path)
-    if words == ["check"] or words[:2] == ["check", "--expect"]:
-        words = [*(word for word in words if word != "--fast"), "--fast", "--even-if-busy"]
-    judges = words[0] in ("compare", "nodes", "doctor", "check")
-    assert run(words) in (VERDICTS if judges else (0,))
+    make_inputs(message, tmp_path)
+    if message == ["check"] or message[:2] == ["check", "--expect"]:
+        message = [*(word for word in message if word != "--fast"), "--fast", "--even-if-busy"]
+    judges = message[0] in ("compare", "nodes", "doctor", "check")
+    assert run(message) in (VERDICTS if judges else (0,))
 
 
 @pytest.mark.usefixtures("as_root")
@@ -253,25 +261,30 @@ def test_a_mentioned_command_exists(
     command: Command, peer: tuple[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    words = replaced(command.words, peer)
+    message = replaced(command.argv, peer)
     app = make_app()
-    assert words[0] in app
-    if words[0].startswith("-"):
+    assert message[0] in app
+    if message[0].startswith("-"):
         return
-    options = {name for argument in app[words[0]].assemble_argument_collection() for name in argument.names}
-    assert {word for word in words if word.startswith("-")} <= options
+    options = {name for argument in app[message[0]].assemble_argument_collection() for name in argument.names}
+    assert {word for word in message if word.startswith("-")} <= options
     # A run with all its arguments is planned too, so that its parameters are checked.
-    if words[0] == "run" and len(words) > 1 and "…" not in command.text and not {"--resume", "--against"} & {*words}:
-        (tmp_path / "my-plan.toml").write_text(shown_plan())
-        plan(words)
+    if (
+        message[0] == "run"
+        and len(message) > 1
+        and "…" not in command.text
+        and not {"--resume", "--against"} & {*message}
+    ):
+        (tmp_path / "my-plan.toml").write_text(printed_plan())
+        plan(message)
 
 
-def shown_plan() -> str:
+def printed_plan() -> str:
     """Return the plan file that the page on studies shows."""
     return (ROOT / "docs" / "studies.md").read_text().partition("```toml\n")[2].partition("```")[0]
 
 
 def test_exceptions_match_a_documented_command() -> None:
-    texts = [text_of(each.words) for each in (*shown_commands(), *mentioned_commands())]
+    texts = [text_of(item.argv) for item in (*fenced_commands(), *mentioned_commands())]
     assert [start for start in PLANNED if not any(text.startswith(start) for text in texts)] == []
     assert [pattern for pattern in PARSED if not any(re.search(pattern, text) for text in texts)] == []

@@ -29,7 +29,7 @@ UNTIL = (
     "(look => new Promise(done => { const again = () => { const found = look(); found && found.length !== 0"
     " ? done(found) : setTimeout(again, 50); }; again(); }))"
 )
-FOUND = ".md-search-result__link"
+MATCHES = ".md-search-result__link"
 TYPE = (
     "(field => { field.focus(); field.value = 'WORDS'; field.dispatchEvent(new KeyboardEvent('keyup', "
     "{bubbles: true})); })(document.querySelector('[data-md-component=search-query]'))"
@@ -53,7 +53,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built
 
 
-def words(page: Path) -> str:
+def message(page: Path) -> str:
     return re.sub(r"<[^>]+>", " ", page.read_text())
 
 
@@ -66,7 +66,7 @@ def test_a_page_loads_nothing_from_another_host(site: Path) -> None:
     assert [page.name for page in pages if loads.search(page.read_text())] == []
     sheets = [*site.rglob("*.css")]
     assert sheets
-    assert [each.name for each in sheets if re.search(r"url\([\"']?(?:https?:)?//|@import", each.read_text())] == []
+    assert [sheet.name for sheet in sheets if re.search(r"url\([\"']?(?:https?:)?//|@import", sheet.read_text())] == []
 
 
 def test_the_search_works_on_a_page_that_is_opened_from_the_disk(site: Path, tmp_path: Path) -> None:
@@ -88,30 +88,32 @@ def test_the_search_works_on_a_page_that_is_opened_from_the_disk(site: Path, tmp
 
 def test_the_page_of_a_probe_has_its_parameters_and_metrics(site: Path, described: Mapping[str, ProbeInfo]) -> None:
     for name, info in described.items():
-        page = words(site / "probes" / f"{name}.html")
-        wanted = {each.name for each in info.parameters} | {each.name for each in load_probes()[name].metrics}
-        wanted |= {each.name for each in (*info.counters, *info.facts)}
-        assert {each for each in wanted if f" {each} " not in page} == set(), name
+        page = message(site / "probes" / f"{name}.html")
+        expected = {parameter.name for parameter in info.parameters} | {
+            parameter.name for parameter in load_probes()[name].metrics
+        }
+        expected |= {parameter.name for parameter in (*info.counters, *info.facts)}
+        assert {parameter for parameter in expected if f" {parameter} " not in page} == set(), name
 
 
 def test_every_command_and_option_is_on_the_page_of_commands(site: Path) -> None:
     app = make_app()
-    page = words(site / "reference" / "commands.html")
+    page = message(site / "reference" / "commands.html")
     for name in (name for name in app if not name.startswith("-")):
         assert f"nameplate {name}" in page
-        for argument in app[name].assemble_argument_collection(parse_docstring=True):
+        for argument in app[name].assemble_argument_collection(parse_docstring=True).filter_by(show=True):
             assert f" {argument.names[0]} " in page, (name, argument.names)
 
 
 def test_every_error_class_and_exit_code_is_on_its_page(site: Path) -> None:
-    page = words(site / "reference" / "exit-codes.html")
+    page = message(site / "reference" / "exit-codes.html")
     for kind in (errors.UsageError, errors.CoreHung, errors.InternalError):
         assert re.search(rf"{kind.__name__}\s+{kind.exit_code}\s", page), kind
     assert all(re.search(rf"\s{code}\s", page) for code in (0, 1, 2, 3, 4, 5, 70))
 
 
 def test_every_format_and_adapter_is_on_the_page_of_formats(site: Path) -> None:
-    page = words(site / "reference" / "formats.html")
+    page = message(site / "reference" / "formats.html")
     names = {
         *export_names(),
         *comparison_export_names(),
@@ -120,6 +122,11 @@ def test_every_format_and_adapter_is_on_the_page_of_formats(site: Path) -> None:
     }
     assert {name for name in names if f" {name} " not in page} == set()
     assert {name for name in Summary.__struct_fields__ if f" {name} " not in page} == set()
+
+
+def test_the_page_of_exports_has_every_format() -> None:
+    rows = re.findall(r"^\| `([\w-]+)` \|", (ROOT / "docs" / "exports.md").read_text(), re.MULTILINE)
+    assert sorted(rows) == sorted(["table", *export_names()])
 
 
 def test_every_type_of_record_is_on_the_page_of_records(site: Path) -> None:

@@ -1,7 +1,7 @@
 // Tests preload this library into nameplate-core to make system calls of the disk probe fail or misbehave.
-//   NAMEPLATE_FAULT = CALL:BYTES:FROM:WHAT
+//   NAMEPLATE_FAULT = CALL:BYTES:FROM:ACTION
 // CALL is pread, pwrite, fdatasync or open. Calls with a length count only if it is BYTES (0: any length). For open,
-// BYTES are flags that must be set (in decimal). From the FROM-th call on, WHAT happens: a number is the errno of a
+// BYTES are flags that must be set (in decimal). From the FROM-th call on, ACTION happens: a number is the errno of a
 // failure, "corrupt" flips a bit of the written data, and "lose" writes nothing.
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -16,41 +16,41 @@
 
 static atomic_long g_calls;
 
-// Returns WHAT if this call must misbehave, else NULL.
+// Returns ACTION if this call must misbehave, else NULL.
 static const char* fault_of(const char* call, size_t bytes) {
-  static __thread char what[32];
+  static __thread char action[32];
   const char* fault = getenv("NAMEPLATE_FAULT");
   const size_t length = strlen(call);
   if (fault == NULL || strncmp(fault, call, length) != 0 || fault[length] != ':') return NULL;
   char* rest;
-  const size_t wanted = strtoul(fault + length + 1, &rest, 10);
+  const size_t required = strtoul(fault + length + 1, &rest, 10);
   const long from = strtol(rest + 1, &rest, 10);
-  strncpy(what, rest + 1, sizeof(what) - 1);
-  if (strcmp(call, "open") == 0 ? (bytes & wanted) != wanted : wanted != 0 && wanted != bytes) return NULL;
-  return atomic_fetch_add(&g_calls, 1) + 1 >= from ? what : NULL;
+  strncpy(action, rest + 1, sizeof(action) - 1);
+  if (strcmp(call, "open") == 0 ? (bytes & required) != required : required != 0 && required != bytes) return NULL;
+  return atomic_fetch_add(&g_calls, 1) + 1 >= from ? action : NULL;
 }
 
 static void* real(const char* name) { return dlsym(RTLD_NEXT, name); }
 
 ssize_t pread(int descriptor, void* data, size_t bytes, off_t offset) {
-  const char* what = fault_of("pread", bytes);
-  if (what != NULL && atoi(what) > 0) {
-    errno = atoi(what);
+  const char* action = fault_of("pread", bytes);
+  if (action != NULL && atoi(action) > 0) {
+    errno = atoi(action);
     return -1;
   }
   const ssize_t got = ((ssize_t(*)(int, void*, size_t, off_t))real("pread"))(descriptor, data, bytes, offset);
-  if (what != NULL && got > 0) ((char*)data)[got - 1] ^= 1;
+  if (action != NULL && got > 0) ((char*)data)[got - 1] ^= 1;
   return got;
 }
 
 ssize_t pread64(int descriptor, void* data, size_t bytes, off_t offset) { return pread(descriptor, data, bytes, offset); }
 
 ssize_t pwrite(int descriptor, const void* data, size_t bytes, off_t offset) {
-  const char* what = fault_of("pwrite", bytes);
+  const char* action = fault_of("pwrite", bytes);
   ssize_t (*const write_it)(int, const void*, size_t, off_t) = real("pwrite");
-  if (what == NULL) return write_it(descriptor, data, bytes, offset);
-  if (strcmp(what, "lose") == 0) return (ssize_t)bytes;
-  if (strcmp(what, "corrupt") == 0) {
+  if (action == NULL) return write_it(descriptor, data, bytes, offset);
+  if (strcmp(action, "lose") == 0) return (ssize_t)bytes;
+  if (strcmp(action, "corrupt") == 0) {
     char* copy = malloc(bytes);
     memcpy(copy, data, bytes);
     copy[bytes - 1] ^= 1;
@@ -58,7 +58,7 @@ ssize_t pwrite(int descriptor, const void* data, size_t bytes, off_t offset) {
     free(copy);
     return written;
   }
-  errno = atoi(what);
+  errno = atoi(action);
   return -1;
 }
 
@@ -67,9 +67,9 @@ ssize_t pwrite64(int descriptor, const void* data, size_t bytes, off_t offset) {
 }
 
 int fdatasync(int descriptor) {
-  const char* what = fault_of("fdatasync", 0);
-  if (what == NULL) return ((int (*)(int))real("fdatasync"))(descriptor);
-  errno = atoi(what);
+  const char* action = fault_of("fdatasync", 0);
+  if (action == NULL) return ((int (*)(int))real("fdatasync"))(descriptor);
+  errno = atoi(action);
   return -1;
 }
 
@@ -78,9 +78,9 @@ int open(const char* path, int flags, ...) {
   va_start(more, flags);
   const mode_t mode = va_arg(more, mode_t);
   va_end(more);
-  const char* what = fault_of("open", (size_t)(unsigned)flags);
-  if (what == NULL) return ((int (*)(const char*, int, ...))real("open"))(path, flags, mode);
-  errno = atoi(what);
+  const char* action = fault_of("open", (size_t)(unsigned)flags);
+  if (action == NULL) return ((int (*)(const char*, int, ...))real("open"))(path, flags, mode);
+  errno = atoi(action);
   return -1;
 }
 

@@ -25,9 +25,9 @@ static int has_fault(const char* name) {
 }
 
 static void swap(double* one, double* other) {
-  const double kept = *one;
+  const double previous = *one;
   *one = *other;
-  *other = kept;
+  *other = previous;
 }
 
 static int largest_below(const double* column, int from, int n) {

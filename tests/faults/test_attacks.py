@@ -22,7 +22,7 @@ from nameplate.execution.core_process import describe_all, mpi_libraries
 from nameplate.history import update
 from nameplate.history.index import empty_index, index_file
 from nameplate.history.update import run_files, updated
-from nameplate.records.atomic_write import write_whole
+from nameplate.records.atomic_write import write_atomically
 from nameplate.records.run_writer import RunWriter
 from nameplate.report.exports.markdown import export
 from nameplate.results.run_file import read_run
@@ -49,7 +49,7 @@ def test_history_does_not_overwrite_the_target_of_a_link(tmp_path: Path) -> None
     index_file(runs).symlink_to(tmp_path / "notes.txt")
     answer = nameplate("history", runs)
     assert answer.returncode == 0
-    assert "is a link and is not overwritten; runs are read again each time" in answer.stderr
+    assert "is a link and is not overwritten: remove it; the runs are read again each time" in answer.stderr
     assert (tmp_path / "notes.txt").read_text() == "precious"
 
 
@@ -57,7 +57,7 @@ def test_a_rewritten_file_keeps_its_mode(tmp_path: Path) -> None:
     path = tmp_path / "report.html"
     path.write_text("old")
     path.chmod(0o600)
-    write_whole(b"new", path, force=True)
+    write_atomically(b"new", path, force=True)
     assert path.stat().st_mode & 0o777 == 0o600
 
 
@@ -68,14 +68,14 @@ def test_a_link_of_another_user_in_a_shared_directory_is_not_followed(tmp_path: 
     (tmp_path / "page.html").symlink_to("theirs")
     os.lchown(tmp_path / "page.html", 65534, 65534)
     with pytest.raises(FileError, match="is a link made by another user in a shared directory"):
-        write_whole(b"x", tmp_path / "page.html")
+        write_atomically(b"x", tmp_path / "page.html")
     assert (tmp_path / "theirs").read_text() == "precious"
 
 
 @pytest.mark.parametrize(
-    ("harm", "words"), [("remove", "was removed"), ("replace", "was replaced"), ("cut", "was truncated")]
+    ("harm", "message"), [("remove", "was removed"), ("replace", "was replaced"), ("cut", "was truncated")]
 )
-def test_a_run_whose_file_is_removed_ends_at_once(tmp_path: Path, harm: str, words: str) -> None:
+def test_a_run_whose_file_is_removed_ends_at_once(tmp_path: Path, harm: str, message: str) -> None:
     path, other = tmp_path / "x.jsonl", recorded_file("quick.jsonl", tmp_path)
     before = other.read_bytes()
     process = subprocess.Popen(
@@ -93,7 +93,7 @@ def test_a_run_whose_file_is_removed_ends_at_once(tmp_path: Path, harm: str, wor
         os.truncate(path, 10)
     _, errors = process.communicate(timeout=WAIT_S)
     assert process.returncode == 2
-    assert words in errors.splitlines()[-1]
+    assert message in errors.splitlines()[-1]
     if harm == "replace":
         assert path.read_bytes() == before
 
@@ -113,7 +113,7 @@ def test_history_retries_a_file_that_could_not_be_read(tmp_path: Path, monkeypat
 
 
 @pytest.mark.parametrize(
-    ("option", "value", "words"),
+    ("option", "value", "message"),
     [
         ("--seed", "9223372036854775808", "--seed 9223372036854775808: not a seed"),
         ("--samples", "9223372036854775808", "is too large: use at most"),
@@ -122,10 +122,10 @@ def test_history_retries_a_file_that_could_not_be_read(tmp_path: Path, monkeypat
         ("--series", "100000000000s/1s", "is too long: use at most"),
     ],
 )
-def test_impossible_numbers_are_rejected(tmp_path: Path, option: str, value: str, words: str) -> None:
+def test_impossible_numbers_are_rejected(tmp_path: Path, option: str, value: str, message: str) -> None:
     answer = nameplate("run", "null", option, value, "-o", tmp_path / "x.jsonl")
     assert answer.returncode == 2
-    assert words in answer.stderr
+    assert message in answer.stderr
     assert list(tmp_path.iterdir()) == []
 
 
@@ -355,7 +355,7 @@ def test_doctor_does_not_know_what_proc_stat_does_not_count(
         (tmp_path / "stat").write_text(content)
     assert busy_cpus.busiest_cpu([0], over_s=0.0) is None
     assert run(["doctor", "--json", "--at-least", "C"]) == 1
-    findings = {each["what"]: each for each in json.loads(capsys.readouterr().out)["environment"]}
-    for what in ("steal", "other work"):
-        assert findings[what]["grade"] == "?"
-        assert findings[what]["state"].startswith("unknown")
+    findings = {item["what"]: item for item in json.loads(capsys.readouterr().out)["environment"]}
+    for name in ("steal", "other work"):
+        assert findings[name]["grade"] == "?"
+        assert findings[name]["state"].startswith("unknown")

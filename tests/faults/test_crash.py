@@ -65,9 +65,9 @@ def test_a_crash_of_the_machine_loses_no_more_than_the_stated_time(tmp_path: Pat
     # Between the end of an experiment and the fsync, the next experiment runs and its round may start.
     slack_s = 1.0 + 2 * longest_pause_s(sizes)
     old_enough = max(size for at, size in sizes if at < killed_at - SYNC_AFTER_S - slack_s or size == 0)
-    kept = left.read_bytes()
-    assert path.read_bytes().startswith(kept)
-    assert len(kept) >= old_enough
+    retained = left.read_bytes()
+    assert path.read_bytes().startswith(retained)
+    assert len(retained) >= old_enough
     assert run(["run", "--resume", str(left), "--quiet"]) == 0
     assert rounds_of(left) == list(range(1, ROUNDS + 1))
 
@@ -122,8 +122,8 @@ def test_a_killed_and_resumed_run_is_like_an_uninterrupted_one(
     plan = tmp_path / "plan.toml"
     plan.write_text(PATIENT_PLAN)
     options = [str(plan), "--rounds", "3", "--samples", "20", "--seed", "7"]
-    whole, broken = tmp_path / "whole.jsonl", tmp_path / "broken.jsonl"
-    assert run(["run", *options, "--quiet", "-o", str(whole)]) == 0
+    complete, broken = tmp_path / "whole.jsonl", tmp_path / "broken.jsonl"
+    assert run(["run", *options, "--quiet", "-o", str(complete)]) == 0
     process = subprocess.Popen(
         [sys.executable, "-m", "nameplate", "run", *options, "-o", str(broken)],
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
@@ -135,7 +135,7 @@ def test_a_killed_and_resumed_run_is_like_an_uninterrupted_one(
     kill(process, core)
     process.wait(30)
     assert run(["run", "--resume", str(broken), "--quiet"]) == 0
-    assert measured(broken) == measured(whole)
+    assert measured(broken) == measured(complete)
 
 
 def children_of(pid: int) -> list[int]:
@@ -146,8 +146,10 @@ def measured(path: Path) -> tuple[dict[str, str], list[tuple[str, int, int]]]:
     """Return why each experiment stopped, and the complete measurements as (id, round, number of samples)."""
     file = read_run(path)
     assert file.stop is not None
-    whole = [each for each in file.measurements if not each.outcome.interrupted]
-    return file.stop.reasons, sorted((each.outcome.id, each.outcome.round, len(each.samples)) for each in whole)
+    complete = [measurement for measurement in file.measurements if not measurement.outcome.interrupted]
+    return file.stop.reasons, sorted(
+        (measurement.outcome.id, measurement.outcome.round, len(measurement.samples)) for measurement in complete
+    )
 
 
 def test_a_killed_core_costs_one_round_which_a_resumed_run_measures(tmp_path: Path) -> None:
@@ -200,12 +202,12 @@ def test_two_runs_never_write_to_one_file(tmp_path: Path) -> None:
 def test_a_full_disk_keeps_complete_lines_and_the_run_is_resumed_elsewhere(tmp_path: Path) -> None:
     small = tmp_path / "small"
     small.mkdir()
-    words = (
+    message = (
         f"mount -t tmpfs -o size=24k tmpfs {small} && {sys.executable} -m nameplate run null --rounds 200 --samples 3"
     )
     keep = f"code=$?; cp {small}/x.jsonl {tmp_path}/x.jsonl; exit $code"
     answer = subprocess.run(
-        ["unshare", "--mount", "sh", "-c", f"{words} -o {small}/x.jsonl; {keep}"],
+        ["unshare", "--mount", "sh", "-c", f"{message} -o {small}/x.jsonl; {keep}"],
         capture_output=True, text=True, check=False, cwd=tmp_path,
     )  # fmt: skip
     assert answer.returncode == 2

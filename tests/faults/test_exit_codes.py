@@ -35,7 +35,7 @@ def outcome_of(code: str, **options: str | Path) -> tuple[int, list[str]]:
 
 
 @pytest.mark.parametrize(
-    ("failure", "code", "words"),
+    ("failure", "code", "message"),
     [
         ("sys.exit(1)", 70, "SystemExit: 1"),
         ("sys.exit()", 70, "SystemExit"),
@@ -50,12 +50,12 @@ def outcome_of(code: str, **options: str | Path) -> tuple[int, list[str]]:
         ("raise KeyboardInterrupt", 3, "stopped"),
     ],
 )  # fmt: skip
-def test_what_a_library_raises_is_no_verdict(failure: str, code: int, words: str) -> None:
-    found, lines = outcome_of(FAILING.format(failure=failure))
-    assert found == code
+def test_what_a_library_raises_is_no_verdict(failure: str, code: int, message: str) -> None:
+    actual, lines = outcome_of(FAILING.format(failure=failure))
+    assert actual == code
     assert len(lines) == 1
     assert lines[0].startswith("nameplate: ")
-    assert words in lines[0]
+    assert message in lines[0]
 
 
 @pytest.mark.parametrize("status", [0, 1, 5])
@@ -86,7 +86,7 @@ def test_functions_for_the_end_are_called_and_output_is_written() -> None:
     assert (answer.returncode, answer.stdout) == (1, "SLOWER\ncleaned\n")
 
 
-@pytest.mark.parametrize("command", [["compare"], ["--help"], ["show", "x"]], ids=" ".join)
+@pytest.mark.parametrize("command", [["compare"], ["run", "--help"], ["show", "x"]], ids=" ".join)
 @pytest.mark.parametrize("name", ["cyclopts", "msgspec"])
 @pytest.mark.parametrize(
     "content",

@@ -24,8 +24,8 @@ CASES_IN_ALL = 500
 @given(st.integers(0, 2**32 - 1))
 def test_a_mutated_file_causes_no_traceback(number: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        found = read_case(Random(number), Path(folder))
-    assert found is None, f"python bench/readers/fuzz_readers.py 1 {number}\n{found.text}"
+        actual = read_case(Random(number), Path(folder))
+    assert actual is None, f"python bench/readers/fuzz_readers.py 1 {number}\n{actual.text}"
 
 
 @pytest.mark.parametrize("make", [make for make, _ in CASES], ids=lambda make: make.__name__.removeprefix("case_of_"))

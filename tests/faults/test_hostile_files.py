@@ -18,7 +18,7 @@ import pytest
 
 from hostile_files import HEAVY, HOSTILE, SLOW_CALLS, Hostile
 from nameplate.history.index import index_file
-from recorded_runs import GOLDEN, unpacked
+from recorded_runs import GOLDEN, quieted, unpacked
 
 CPU_S = 40
 MEMORY_BYTES = 4 << 30
@@ -62,7 +62,7 @@ def test_the_time_is_linear_in_the_length(title: str, tmp_path: Path) -> None:
 
 def test_history_shows_the_other_runs_and_names_unreadable_files(tmp_path: Path) -> None:
     for name, kind in (("a.jsonl", "mpi_stream"), ("b.jsonl", "mpi_pairs")):
-        (tmp_path / name).write_bytes(unpacked(kind))
+        (tmp_path / name).write_bytes(quieted(unpacked(kind)))
     os.mkfifo(tmp_path / "pipe.jsonl")
     (tmp_path / "text.jsonl").write_text("not a run")
     (tmp_path / "loop.jsonl").symlink_to("loop.jsonl")
@@ -71,16 +71,16 @@ def test_history_shows_the_other_runs_and_names_unreadable_files(tmp_path: Path)
     os.mkfifo(index_file(tmp_path))
     ended = nameplate("history", tmp_path, "--json", folder=tmp_path)
     assert ended.returncode == 0, ended.stderr[-2000:]
-    told = json.loads(ended.stdout)
-    assert [run["path"] for run in told["runs"]] == ["a.jsonl", "b.jsonl"]
-    reasons = {each["path"]: each["reason"] for each in told["not_read"]}
+    reported = json.loads(ended.stdout)
+    assert [run["path"] for run in reported["runs"]] == ["a.jsonl", "b.jsonl"]
+    reasons = {item["path"]: item["reason"] for item in reported["not_read"]}
     assert "it is a named pipe, not a regular file" in reasons["pipe.jsonl"]
     assert "line 1 is not a nameplate record" in reasons["text.jsonl"]
     assert "Too many levels of symbolic links" in reasons["loop.jsonl"]
     assert "its name is not UTF-8; rename it" in reasons["latin-\\xe4.jsonl"]
-    shown = nameplate("history", tmp_path, folder=tmp_path)
-    words = (shown.stdout + shown.stderr).replace("\n", "")  # a long path is folded
-    assert (shown.returncode, "pipe.jsonl" in words) == (0, True)
+    printed = nameplate("history", tmp_path, folder=tmp_path)
+    message = (printed.stdout + printed.stderr).replace("\n", "")  # a long path is folded
+    assert (printed.returncode, "pipe.jsonl" in message) == (0, True)
 
 
 @pytest.mark.slow

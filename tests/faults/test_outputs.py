@@ -21,17 +21,17 @@ from nameplate.commands._reading import read_report
 from nameplate.errors import FileError
 from nameplate.expectations.site_file import make_site, read_site, site_text
 from nameplate.records import atomic_write, replaceable
-from nameplate.records.atomic_write import write_whole
-from nameplate.records.replaceable import mark_work_folder, why_kept
+from nameplate.records.atomic_write import write_atomically
+from nameplate.records.replaceable import mark_work_folder, why_not_replaceable
 from nameplate.report.chart_files.pictures import write_picture
 from nameplate.report.exports import export_names, find_export
 from nameplate.tools.paired import scratch
-from recorded_runs import recorded_file
+from recorded_runs import quiet_file, recorded_file
 
 
 @pytest.fixture
 def recorded(tmp_path: Path) -> Path:
-    return recorded_file("quick.jsonl", tmp_path)
+    return quiet_file("quick.jsonl", tmp_path)
 
 
 def refused(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:
@@ -87,12 +87,15 @@ def every_output(recorded: Path, folder: Path) -> list[list[Any]]:
     """Return commands that write each kind of file, and that may be repeated."""
     nodes = recorded_file("per_node.jsonl", folder)
     study = recorded_file("t2micro-posix.jsonl", folder)
-    names = ("csv", "json", "markdown", "openmetrics", "otlp", "bmf", "gnuplot", "github-action-benchmark", "parquet")
     return [
         ["report", recorded, "-o", folder / "page.html"],
         ["report", recorded, "--charts", folder / "charts"],
         *[["nodes", nodes, "-o", folder / f"map.{suffix}"] for suffix in ("svg", "pdf", "png")],
-        *[["show", recorded, "-f", name, "-o", folder / name] for name in names],
+        *[
+            ["show", recorded, "-f", name, "-o", folder / name]
+            for name in export_names()
+            if name not in ("study", "xml")
+        ],
         ["show", study, "-f", "study", "-o", folder / "study"],
     ]
 
@@ -120,15 +123,15 @@ def test_an_export_is_replaced_only_by_the_same_content(recorded: Path, tmp_path
     for name, content in exported(recorded).items():
         path = tmp_path / name
         path.write_bytes(content)
-        assert why_kept(path, force=False, content=content) == ""
-        assert why_kept(path, force=True) == ""
-        assert "no checksum in it shows" in why_kept(path, force=False)
+        assert why_not_replaceable(path, force=False, content=content) == ""
+        assert why_not_replaceable(path, force=True) == ""
+        assert "no checksum in it shows" in why_not_replaceable(path, force=False)
         path.write_bytes(content + b"# My notes of three weeks\n")
-        assert "no checksum in it shows" in why_kept(path, force=False, content=content)
+        assert "no checksum in it shows" in why_not_replaceable(path, force=False, content=content)
 
 
 def test_an_edited_export_is_kept(recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for name in ("csv", "json", "markdown", "openmetrics", "otlp", "bmf"):
+    for name in exported(recorded).keys() & {*export_names()}:  # not those of several files
         path = tmp_path / name
         command = ["show", str(recorded), "-f", name, "-o", str(path)]
         assert [run(command), run(command)] == [0, 0]
@@ -229,14 +232,14 @@ def test_other_files_are_replaced_only_with_force(
     path.write_bytes(content)
     message = (
         f"-o {path} exists, and no checksum in it shows that nameplate wrote all of it (an edited file, an export, or "
-        "a report of an earlier version): name another file, or replace it with --force"
+        "a report of an earlier version): name another file, or use --force to overwrite it"
     )
     for command in (["report", recorded], ["show", recorded, "-f", "csv"], ["nodes", recorded], ["versus", "null"],
                     ["history", tmp_path, "bandwidth"], ["check", "--learn", recorded]):  # fmt: skip
         assert message in refused(capsys, *command, "-o", path)
     assert f"--report {path} exists" in refused(capsys, "run", "null", "--report", path)
     with pytest.raises(FileError, match="no checksum in it shows"):
-        write_whole(b"new", path)
+        write_atomically(b"new", path)
     assert path.read_bytes() == content
     assert run(["show", str(recorded), "-f", "csv", "-o", str(path), "--force"]) == 0
     assert path.read_bytes().startswith(b"probe,")
@@ -321,7 +324,7 @@ def test_a_run_file_that_other_programs_changed_is_never_replaced(
         assert "is a run file, or contains one, and is not overwritten" in refused(capsys, *command, other)
         assert "is a run file, or contains one, and is not overwritten" in refused(capsys, *command, other, "--force")
     with pytest.raises(FileError, match="is a run file"):
-        write_whole(b"new", other, force=True)
+        write_atomically(b"new", other, force=True)
     assert other.read_bytes() == content
 
 
@@ -333,8 +336,8 @@ def test_a_file_that_appears_while_another_is_written_is_kept(tmp_path: Path, mo
 
     monkeypatch.setattr(os, "fsync", appear)
     with pytest.raises(FileError, match="no checksum in it shows"):
-        write_whole(b"new", path)
-    assert [each.read_text() for each in tmp_path.iterdir()] == ["mine"]
+        write_atomically(b"new", path)
+    assert [item.read_text() for item in tmp_path.iterdir()] == ["mine"]
 
 
 @pytest.mark.parametrize("before", ["", None])
@@ -355,8 +358,8 @@ def test_a_file_that_appears_after_the_check_is_kept(
 
     monkeypatch.setattr(atomic_write, "_checked", checked)
     with pytest.raises(FileError, match="no checksum in it shows"):
-        write_whole(b"new", path)
-    assert [each.read_text() for each in tmp_path.iterdir()] == ["mine"]
+        write_atomically(b"new", path)
+    assert [item.read_text() for item in tmp_path.iterdir()] == ["mine"]
 
 
 def test_files_are_written_without_hard_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -364,19 +367,19 @@ def test_files_are_written_without_hard_links(tmp_path: Path, monkeypatch: pytes
         raise PermissionError(errno.EPERM, "Operation not permitted")
 
     monkeypatch.setattr(Path, "hardlink_to", refuse)
-    write_whole(b"", tmp_path / "page.html")
-    write_whole(b"new", tmp_path / "page.html")
-    assert [each.read_bytes() for each in tmp_path.iterdir()] == [b"new"]
+    write_atomically(b"", tmp_path / "page.html")
+    write_atomically(b"new", tmp_path / "page.html")
+    assert [path.read_bytes() for path in tmp_path.iterdir()] == [b"new"]
 
 
 def test_the_other_name_of_a_replaced_file_keeps_its_content(recorded: Path, tmp_path: Path) -> None:
-    page, kept, link = tmp_path / "page.html", tmp_path / "kept.html", tmp_path / "link.html"
+    page, retained, link = tmp_path / "page.html", tmp_path / "kept.html", tmp_path / "link.html"
     assert run(["report", str(recorded), "-o", str(page)]) == 0
-    kept.hardlink_to(page)
+    retained.hardlink_to(page)
     link.symlink_to(page)
-    before = kept.read_bytes()
+    before = retained.read_bytes()
     assert run(["report", str(recorded), "--identify", "-o", str(link)]) == 0
-    assert kept.read_bytes() == before != page.read_bytes()
+    assert retained.read_bytes() == before != page.read_bytes()
     assert link.is_symlink()
 
 

@@ -35,10 +35,10 @@ neighbour.bind(("127.0.0.1", int(sys.argv[1])))
 
 @contextmanager
 def serving(
-    core: Path, *words: str | Path, before: Sequence[str] = (), **more: Any
+    core: Path, *arguments: str | Path, before: Sequence[str] = (), **more: Any
 ) -> Iterator[tuple[subprocess.Popen[str], int]]:
     """Run a peer on a free port with the command ``before``; yield its process and its port."""
-    command = [*before, core, "serve", "--port", "0", *words]
+    command = [*before, core, "serve", "--port", "0", *arguments]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, **more) as peer:
         assert peer.stderr is not None
         try:
@@ -49,10 +49,10 @@ def serving(
             peer.kill()
 
 
-def outcome_of(core: Path, port: int, probe: str, params: Mapping[str, Any], *words: str | Path) -> dict[str, Any]:
+def outcome_of(core: Path, port: int, probe: str, params: Mapping[str, Any], *arguments: str | Path) -> dict[str, Any]:
     """Run one short experiment against that peer and return its outcome."""
     request = {"id": "x", "probe": probe, "params": params, "slice_s": 0.05, "sample_s": 0.01, "warmup_s": 0.0}
-    answer = subprocess.run([core, "--peer", f"127.0.0.1:{port}", *words], input=json.dumps(request) + "\n",
+    answer = subprocess.run([core, "--peer", f"127.0.0.1:{port}", *arguments], input=json.dumps(request) + "\n",
                             capture_output=True, text=True, timeout=60, check=True)  # fmt: skip
     return next(r for r in map(json.loads, answer.stdout.splitlines()) if r["type"] == "outcome")
 
@@ -79,22 +79,22 @@ def key(core_path: Path, tmp_path: Path) -> Path:
 
 def memory_of(process: int) -> bytes:
     """Return the writable memory of a process: its heap, its stacks and its variables."""
-    found = b""
+    actual = b""
     with Path(f"/proc/{process}/mem").open("rb", buffering=0) as memory:
         for line in Path(f"/proc/{process}/maps").read_text().splitlines():
-            begin, end, flags = re.match(r"(\w+)-(\w+) (\S+)", line).groups()  # type: ignore[union-attr]
+            start, end, flags = re.match(r"(\w+)-(\w+) (\S+)", line).groups()  # type: ignore[union-attr]
             if flags.startswith("rw"):
-                memory.seek(int(begin, 16))
-                found += memory.read(int(end, 16) - int(begin, 16))
-    return found
+                memory.seek(int(start, 16))
+                actual += memory.read(int(end, 16) - int(start, 16))
+    return actual
 
 
 @pytest.mark.parametrize("source", ["file", "environment"])
 def test_one_copy_of_a_key_remains_in_memory(core_path: Path, key: Path, source: str) -> None:
     digits = key.read_text().strip()
-    words = ["--key-file", str(key)] if source == "file" else []
+    arguments = ["--key-file", str(key)] if source == "file" else []
     variables = os.environ if source == "file" else {**os.environ, "NAMEPLATE_KEY": digits}
-    with serving(core_path, *words, env=variables) as (peer, port):
+    with serving(core_path, *arguments, env=variables) as (peer, port):
         assert outcome_of(core_path, port, "net_pingpong", {}, "--key-file", key)["ending"] == "ok"
         memory = memory_of(peer.pid)
     copies = {"digits": memory.count(digits.encode()), "bytes": memory.count(bytes.fromhex(digits))}
@@ -192,8 +192,8 @@ def test_only_the_core_inherits_the_key_from_nameplate(core_path: Path, key: Pat
     variables = {**os.environ, "NAMEPLATE_KEY": key.read_text().strip()}
     run = [sys.executable, "-m", "nameplate", "run", "net_pingpong", "--rounds", "1", "--samples", "1", "--quiet"]
     with serving(core_path, "--key-file", str(key)) as (_, port):
-        own = [*run, "--peer", f"127.0.0.1:{port}", "-o", str(tmp_path / "own.jsonl"), "payload=1", "protocol=tcp"]
-        assert subprocess.run(own, env=variables, check=False).returncode == 0
+        command = [*run, "--peer", f"127.0.0.1:{port}", "-o", str(tmp_path / "own.jsonl"), "payload=1", "protocol=tcp"]
+        assert subprocess.run(command, env=variables, check=False).returncode == 0
     # nameplate asks a launcher for its version before it starts a core.
     subprocess.run([*run, "--mpi", launcher, "--dry-run"], env=variables, capture_output=True, check=False)
     assert launcher.with_name("mpirun.key").read_text() == "none\n"
@@ -207,10 +207,10 @@ def test_the_environment_of_nameplate_does_not_show_the_key(core_path: Path, key
         while not (tmp_path / "x.jsonl").exists():
             assert process.poll() is None
             time.sleep(0.01)
-        shown = Path(f"/proc/{process.pid}/environ").read_bytes()
+        printed = Path(f"/proc/{process.pid}/environ").read_bytes()
         process.kill()
-    assert b"PATH=" in shown
-    assert text.encode() not in shown
+    assert b"PATH=" in printed
+    assert text.encode() not in printed
 
 
 @pytest.mark.parametrize("has_peer", [False, True])
@@ -227,11 +227,11 @@ def test_the_environment_of_quick_does_not_show_the_key(core_path: Path, key: Pa
             assert b'"run"' in process.stdout.readline()
             assert b'"header"' in process.stdout.readline()
             children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
-            shown = {name: Path(f"/proc/{name}/environ").read_bytes() for name in [str(process.pid), *children]}
+            printed = {name: Path(f"/proc/{name}/environ").read_bytes() for name in [str(process.pid), *children]}
             process.kill()
-    assert len(shown) > 1
-    assert b"PATH=" in shown[str(process.pid)]
-    assert [name for name, content in shown.items() if text.encode() in content] == []
+    assert len(printed) > 1
+    assert b"PATH=" in printed[str(process.pid)]
+    assert [name for name, content in printed.items() if text.encode() in content] == []
 
 
 def in_a_namespace(before: str) -> list[str]:
@@ -271,9 +271,9 @@ def test_without_ipv4_serve_listens_at_ipv6_by_default(core_path: Path) -> None:
 
 @pytest.mark.parametrize("before", [":", IPV6_ONLY])
 def test_serve_gives_the_reason_if_it_cannot_listen(core_path: Path, before: str) -> None:
-    words = ["serve", "--port", "0", *(["--listen", "127.0.0.1"] if before == IPV6_ONLY else [])]
-    answer = subprocess.run([*in_a_namespace(before), core_path, *words], capture_output=True, text=True, check=False,
-                            timeout=60)  # fmt: skip
+    arguments = ["serve", "--port", "0", *(["--listen", "127.0.0.1"] if before == IPV6_ONLY else [])]
+    answer = subprocess.run([*in_a_namespace(before), core_path, *arguments], capture_output=True, text=True,
+                            check=False, timeout=60)  # fmt: skip
     assert answer.returncode == 2
     assert len(answer.stderr.splitlines()) == 1
     assert "127.0.0.1" in answer.stderr
@@ -313,15 +313,15 @@ def who_stays(port: int, wait_s: float) -> tuple[bool, bool, bool] | None:
         busy = [stack.enter_context(stranger(port, f"127.0.2.{i % 8 + 1}")) for i in range(1200)]
         while is_open(busy[0]) and time.monotonic() - began < wait_s:
             time.sleep(0.01)
-        found = is_open(busy[0]), is_open(busy[-1]), is_open(quiet)
-        # As long as the oldest is connected, the peer has not come to displace any.
-        return found if not found[0] and time.monotonic() - began < HANDSHAKE_S else None
+        actual = is_open(busy[0]), is_open(busy[-1]), is_open(quiet)
+        # As long as the oldest is connected, the peer has displaced none.
+        return actual if not actual[0] and time.monotonic() - began < HANDSHAKE_S else None
 
 
 def test_strangers_of_one_network_do_not_displace_those_of_another(core_path: Path) -> None:
     with serving(core_path) as (_, port):
         tries = (who_stays(port, HANDSHAKE_S - 0.2) for _ in range(20))
-        assert next((found for found in tries if found is not None), None) == (False, True, True)
+        assert next((outcome for outcome in tries if outcome is not None), None) == (False, True, True)
         assert outcome_of(core_path, port, "net_pingpong", {"protocol": "udp"})["ending"] == "ok"
 
 

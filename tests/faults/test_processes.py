@@ -17,7 +17,7 @@ from nameplate.execution.core_process import CoreProcess
 from nameplate.execution.launch import Launch, core_path
 from nameplate.records.run_record import Header, Outcome, Sample
 from nameplate.tools.paired import scratch
-from nameplate.tools.process import run_tool
+from nameplate.tools.tool_process import run_tool
 
 WAIT_S = 60.0
 
@@ -69,7 +69,7 @@ def test_ten_thousand_lines_that_are_not_records_are_ignored(tmp_path: Path) -> 
 
 
 def test_an_endless_line_is_rejected_before_it_fills_the_memory(tmp_path: Path) -> None:
-    with pytest.raises(CoreDied, match="a line of more than 64 MiB, which is not a record"):
+    with pytest.raises(CoreDied, match="a line of more than 64 MiB instead of a record"):
         CoreProcess(lambda _: None, launch=launcher(tmp_path, "tr '\\0' x < /dev/zero"))
 
 
@@ -123,18 +123,18 @@ def test_the_children_of_a_program_end_with_it() -> None:
 
 def descendants_named(parent: int, word: str) -> list[int]:
     """Return the descendants of ``parent`` whose command line contains the word."""
-    found = []
+    matches = []
     for entry in Path("/proc").glob("[0-9]*"):
         try:
-            words = (entry / "cmdline").read_bytes().decode(errors="replace")
+            message = (entry / "cmdline").read_bytes().decode(errors="replace")
             ancestor = int(entry.name)
             while ancestor not in (0, 1, parent):
                 ancestor = int((Path("/proc") / str(ancestor) / "stat").read_text().rpartition(")")[2].split()[1])
         except OSError:
             continue
-        if ancestor == parent and word in words and int(entry.name) != parent:
-            found.append(int(entry.name))
-    return found
+        if ancestor == parent and word in message and int(entry.name) != parent:
+            matches.append(int(entry.name))
+    return matches
 
 
 @pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
@@ -173,5 +173,5 @@ def test_a_folder_of_a_running_versus_is_left_alone(tmp_path: Path) -> None:
 def test_a_core_does_not_start_if_its_parent_has_ended(core_path: Path) -> None:
     gone = subprocess.run([core_path, "--die-with-parent", "1"], input=b"", capture_output=True, check=False)
     assert (gone.returncode, gone.stdout) == (3, b"")
-    own = [str(core_path), "--die-with-parent", str(os.getpid())]
-    assert subprocess.run(own, input=b"", capture_output=True, check=False).returncode == 0
+    command = [str(core_path), "--die-with-parent", str(os.getpid())]
+    assert subprocess.run(command, input=b"", capture_output=True, check=False).returncode == 0

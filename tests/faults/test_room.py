@@ -64,20 +64,20 @@ def test_a_file_in_memory_that_exceeds_the_group_limit_is_rejected(
 @pytest.mark.usefixtures("as_root")
 def test_files_of_all_nodes_must_fit_a_shared_file_system(tmp_path: Path) -> None:
     """Show the core a tmpfs of 600 MiB as NFS; it has room for one file of 200 MB, because half of it stays free."""
-    place, root = tmp_path / "shared", tmp_path / "root"
-    place.mkdir()
+    directory, root = tmp_path / "shared", tmp_path / "root"
+    directory.mkdir()
     (root / "proc" / "self").mkdir(parents=True)
     (root / "sys").symlink_to("/sys")
     for name in ("cpuinfo", "meminfo", "stat"):
         (root / "proc" / name).symlink_to(f"/proc/{name}")
-    (root / "proc" / "self" / "mountinfo").write_text(f"25 22 0:50 / {place} rw - nfs4 server:/x rw\n")
+    (root / "proc" / "self" / "mountinfo").write_text(f"25 22 0:50 / {directory} rw - nfs4 server:/x rw\n")
     launcher = make_launcher(tmp_path, ["near", "far"])
     program = f"{launcher} -n 2 {mpi_programs()['openmpi']} --root {root}"
 
     def ask(**more: object) -> dict[str, Any]:
-        params = {"file": str(place), "size": "200MB", "threads": 1, "op": "write"}
+        params = {"file": str(directory), "size": "200MB", "threads": 1, "op": "write"}
         request = {"id": "x", "probe": "disk_block", "params": params, "slice_s": 0.01, "warmup_s": 0.0, **more}
-        inside = f"mount -t tmpfs -o size=600m tmpfs {place} && exec {program}"
+        inside = f"mount -t tmpfs -o size=600m tmpfs {directory} && exec {program}"
         answer = subprocess.run(
             ["unshare", "--mount", "sh", "-c", inside],
             input=json.dumps(request) + "\n", capture_output=True, text=True, check=False, timeout=120,
@@ -92,7 +92,7 @@ def test_files_of_all_nodes_must_fit_a_shared_file_system(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("size", "ending", "words"),
+    ("size", "ending", "message"),
     [
         ("16MiB", "ok", ""),
         ("400MiB", "ok", ""),
@@ -101,7 +101,7 @@ def test_files_of_all_nodes_must_fit_a_shared_file_system(tmp_path: Path) -> Non
     ],
 )
 def test_a_small_file_system_has_room_for_half_of_it(
-    core_path: Path, tmp_path: Path, size: str, ending: str, words: str
+    core_path: Path, tmp_path: Path, size: str, ending: str, message: str
 ) -> None:
     params = {"op": "read", "block": "1MiB", "size": size, "cache": "as-is", "file": str(tmp_path), "threads": 1}
     request = {"id": "x", "probe": "disk_block", "params": params, "slice_s": 0.01, "warmup_s": 0.0}
@@ -111,4 +111,4 @@ def test_a_small_file_system_has_room_for_half_of_it(
     )  # fmt: skip
     outcome = outcome_of(answer.stdout)
     assert outcome["ending"] == ending, outcome
-    assert words.format(place=tmp_path) in outcome.get("reason", "")
+    assert message.format(place=tmp_path) in outcome.get("reason", "")

@@ -21,7 +21,7 @@ import pytest
 
 from nameplate.execution.launch import mpi_programs
 from nameplate.results.run_file import read_run
-from recorded_runs import recorded_file
+from recorded_runs import quiet_file, recorded_file
 
 FAST = ("--rounds", "1", "--samples", "1", "--warmup", "1ms")
 RUN = ("run", "null", *FAST, "-o", "x.jsonl")
@@ -32,9 +32,9 @@ def command(*arguments: str | bytes) -> list[str | bytes]:
     return [sys.executable, "-m", "nameplate", *arguments]
 
 
-def shell(folder: Path, words: str) -> subprocess.CompletedProcess[str]:
+def shell(folder: Path, message: str) -> subprocess.CompletedProcess[str]:
     """Run a line of bash in which ``nameplate`` is a command, and return the completed process."""
-    line = f'nameplate() {{ {sys.executable} -m nameplate "$@"; }}; {words}'
+    line = f'nameplate() {{ {sys.executable} -m nameplate "$@"; }}; {message}'
     return subprocess.run(["bash", "-c", line], capture_output=True, text=True, cwd=folder, check=False, timeout=WAIT_S)
 
 
@@ -59,7 +59,7 @@ def test_messages_that_nobody_reads_do_not_change_the_exit_code(tmp_path: Path) 
     )
     os.close(broken)
     assert answer.returncode == 0
-    assert b"Tool overhead" in answer.stdout
+    assert b"overhead" in answer.stdout
     assert read_run(tmp_path / "x.jsonl").stop is not None
 
 
@@ -73,8 +73,8 @@ def test_a_reader_that_leaves_after_the_work_is_not_an_error(tmp_path: Path) -> 
 
 
 def test_a_full_disk_behind_standard_output_is_reported_in_one_line_and_loses_no_run(tmp_path: Path) -> None:
-    for words in ("nameplate list", f"nameplate {' '.join(RUN)}"):
-        answer = shell(tmp_path, f"{words} >/dev/full")
+    for message in ("nameplate list", f"nameplate {' '.join(RUN)}"):
+        answer = shell(tmp_path, f"{message} >/dev/full")
         assert answer.returncode == 3
         assert answer.stderr.splitlines()[-1] == "nameplate: cannot write standard output: No space left on device"
         assert "Traceback" not in answer.stderr
@@ -95,16 +95,18 @@ def test_closed_standard_streams_do_not_damage_the_run_file(tmp_path: Path, clos
     assert read_run(tmp_path / "x.jsonl").stop is not None
 
 
-@pytest.mark.parametrize("words", ["list", "--version", "--help", "run --help", "machine --json"])
-def test_output_for_a_closed_stream_is_no_success(tmp_path: Path, words: str) -> None:
-    answer = shell(tmp_path, f"nameplate {words} >&-")
+@pytest.mark.parametrize("message", ["list", "--version", "--help", "run --help", "machine --json"])
+def test_output_for_a_closed_stream_is_no_success(tmp_path: Path, message: str) -> None:
+    answer = shell(tmp_path, f"nameplate {message} >&-")
     assert (answer.returncode, answer.stderr) == (3, "nameplate: cannot write standard output: it is closed\n")
 
 
-@pytest.mark.parametrize("words", ["--describe", "--machine", "--help", "--version", "serve --port 0 --json", "quick"])
-def test_records_for_a_closed_stream_are_no_success(core_path: Path, tmp_path: Path, words: str) -> None:
-    for closed in [each for each in CLOSED if " >&-" in f" {each}"]:
-        answer = shell(tmp_path, f"{core_path} {words} {closed}")
+@pytest.mark.parametrize(
+    "arguments", ["--describe", "--machine", "--help", "--version", "serve --port 0 --json", "quick"]
+)
+def test_records_for_a_closed_stream_are_no_success(core_path: Path, tmp_path: Path, arguments: str) -> None:
+    for closed in [item for item in CLOSED if " >&-" in f" {item}"]:
+        answer = shell(tmp_path, f"{core_path} {arguments} {closed}")
         message = "" if "2>&-" in closed else "nameplate-core: cannot write a record: Bad file descriptor\n"
         assert (answer.returncode, answer.stderr) == (3, message)
 
@@ -165,7 +167,7 @@ def test_an_ascii_stream_gets_ascii(tmp_path: Path) -> None:
     assert shell(tmp_path, f"nameplate {' '.join(RUN)}").returncode == 0
     answer = shell(tmp_path, "PYTHONIOENCODING=ascii nameplate show x.jsonl")
     assert answer.returncode == 0, answer.stderr
-    assert "Tool overhead" in answer.stdout
+    assert "overhead" in answer.stdout
     assert answer.stdout.isascii()
 
 
@@ -249,7 +251,7 @@ def test_a_second_interrupt_exits_at_once_without_a_traceback(tmp_path: Path, be
     assert read_run(tmp_path / "x.jsonl").run.plan.experiments
 
 
-def in_a_terminal(words: str, columns: int, keys: bytes, folder: Path) -> tuple[str, int]:
+def in_a_terminal(message: str, columns: int, keys: bytes, folder: Path) -> tuple[str, int]:
     """Run a line of shell in a terminal, type ``keys`` after its first output; return output and exit code."""
     pid, terminal = pty.fork()
     if pid == 0:
@@ -257,7 +259,7 @@ def in_a_terminal(words: str, columns: int, keys: bytes, folder: Path) -> tuple[
         os.chdir(folder)
         os.environ.update(TERM="xterm", LESS="")
         os.environ.pop("COLUMNS", None)
-        os.execv("/bin/bash", ["bash", "-c", f'nameplate() {{ {sys.executable} -m nameplate "$@"; }}; {words}'])
+        os.execv("/bin/bash", ["bash", "-c", f'nameplate() {{ {sys.executable} -m nameplate "$@"; }}; {message}'])
     said = b""
     while True:
         try:
@@ -270,11 +272,12 @@ def in_a_terminal(words: str, columns: int, keys: bytes, folder: Path) -> tuple[
     return said.decode(errors="replace"), os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 
-@pytest.mark.parametrize("words", ["list", "show quick.jsonl", "compare quick.jsonl quick.jsonl", "history ."])
-def test_a_terminal_of_forty_columns_is_wide_enough_for_every_line(tmp_path: Path, words: str) -> None:
-    recorded_file("quick.jsonl", tmp_path)
-    said, code = in_a_terminal(f"sleep 0.1; nameplate {words}", 40, b"", tmp_path)
-    assert code == 0, said
+@pytest.mark.parametrize("message", ["list", "show quick.jsonl", "compare quick.jsonl quick.jsonl", "history ."])
+def test_a_terminal_of_forty_columns_is_wide_enough_for_every_line(tmp_path: Path, message: str) -> None:
+    quiet_file("quick.jsonl", tmp_path)
+    said, code = in_a_terminal(f"sleep 0.1; nameplate {message}", 40, b"", tmp_path)
+    # One round is too few for a verdict.
+    assert code == (4 if message.startswith("compare") else 0), said
     assert "Traceback" not in said
     plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", said)
     assert max(len(line) for line in plain.replace("\r\n", "\n").split("\n") if "\r" not in line) <= 40

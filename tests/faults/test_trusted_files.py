@@ -101,7 +101,7 @@ def test_a_cache_that_others_can_write_is_not_read(file: Path, harm: Callable[[P
     [
         open_folder,
         open_folder_above,
-        *(pytest.param(each, marks=as_root) for each in (give_folder_away, link_by_another)),
+        *(pytest.param(item, marks=as_root) for item in (give_folder_away, link_by_another)),
     ],
 )
 def test_nothing_is_written_to_a_folder_of_others(file: Path, harm: Callable[[Path], None]) -> None:
@@ -131,13 +131,12 @@ def test_forged_results_are_not_shown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, harm: Callable[[Path], None]
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(cached_report, "_MIN_BYTES", 0)
     path = recorded_file("per_node.jsonl", tmp_path)
     report = report_of(path)
     cached_report.keep_report(path, replace(report, notes=["forged"]))
     assert report_of(path).notes == ["forged"]
-    (kept,) = (tmp_path / "cache" / "nameplate" / "results").iterdir()
-    harm(kept)
+    (retained,) = (tmp_path / "cache" / "nameplate" / "results").iterdir()
+    harm(retained)
     assert report_of(path) == report
 
 

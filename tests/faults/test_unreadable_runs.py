@@ -31,8 +31,8 @@ def failing(function: Callable[..., Any], fault: int, names: str) -> Callable[..
 
 def answer(capsys: pytest.CaptureFixture[str], folder: Path, command: list[str]) -> str:
     """Run a command on a folder, which must fail, and return its last message."""
-    first, *others = command
-    arguments = [first, *others, str(folder)] if "--learn" in others else [first, str(folder), *others]
+    first, *rest = command
+    arguments = [first, *rest, str(folder)] if "--learn" in rest else [first, str(folder), *rest]
     assert run(arguments) == 2
     errors = capsys.readouterr().err
     assert "Traceback" not in errors
@@ -55,8 +55,8 @@ def test_the_reason_why_a_run_cannot_be_read_is_said(
 ) -> None:
     function, name = call.split()
     with pytest.MonkeyPatch.context() as patch:
-        for each in ("scandir", "listdir") if function == "scandir" else (function,):
-            patch.setattr(os, each, failing(getattr(os, each), fault, name))
+        for item in ("scandir", "listdir") if function == "scandir" else (function,):
+            patch.setattr(os, item, failing(getattr(os, item), fault, name))
         message = answer(capsys, runs, command)
     assert os.strerror(fault) in message
     assert name in message

@@ -17,7 +17,7 @@ from report_kinds import every_kind, judgement_of_every_kind
 WIDTHS, SCHEMES = (390, 1280), ("light", "dark")
 # axe cannot determine the background of text in a chart; tests/unit/report/test_theme.py checks those colours.
 IN_CHARTS = ".chart"
-FOUND = "found => found.violations.map(v => ({id: v.id, help: v.help, nodes: v.nodes.map(n => n.target.join(' '))}))"
+MATCHES = "found => found.violations.map(v => ({id: v.id, help: v.help, nodes: v.nodes.map(n => n.target.join(' '))}))"
 
 pytestmark = pytest.mark.skipif(not CHROMIUM.exists(), reason=f"{CHROMIUM} is not installed")
 
@@ -60,8 +60,10 @@ def seen(browser: Browser, page: Path, request: pytest.FixtureRequest) -> Browse
 
 def violations(browser: Browser, context: object, options: object) -> list[str]:
     """Return each violation with the first places where it was found."""
-    found: list[dict[str, Any]] = browser.value(f"axe.run({json.dumps(context)}, {json.dumps(options)}).then({FOUND})")
-    return [f"{each['id']} ({each['help']}): {len(each['nodes'])} times, as in {each['nodes'][:3]}" for each in found]
+    actual: list[dict[str, Any]] = browser.value(
+        f"axe.run({json.dumps(context)}, {json.dumps(options)}).then({MATCHES})"
+    )
+    return [f"{item['id']} ({item['help']}): {len(item['nodes'])} times, as in {item['nodes'][:3]}" for item in actual]
 
 
 def test_no_rule_is_broken(seen: Browser) -> None:
@@ -85,9 +87,9 @@ def test_text_has_enough_contrast(seen: Browser, scheme: str) -> None:
 def test_violations_would_be_found(seen: Browser) -> None:
     bad = '<p id=bad style="color: #888; background: #777">grey on grey</p><img id=bad2 src="data:,">'
     seen.value(f"document.querySelector('h1').insertAdjacentHTML('afterend', {json.dumps(bad)})")
-    found = violations(seen, {"include": ["#bad", "#bad2"]}, {"resultTypes": ["violations"]})
+    actual = violations(seen, {"include": ["#bad", "#bad2"]}, {"resultTypes": ["violations"]})
     seen.value("document.querySelectorAll('#bad, #bad2').forEach(element => element.remove())")
-    assert [words.split()[0] for words in found] == ["color-contrast", "image-alt"]
+    assert [arguments.split()[0] for arguments in actual] == ["color-contrast", "image-alt"]
 
 
 class TestKeyboard:
@@ -95,23 +97,23 @@ class TestKeyboard:
 
     def test_every_control_is_reached_and_shows_its_focus(self, browser: Browser, page: Path) -> None:
         browser.open(page)
-        wanted = browser.value(
+        expected = browser.value(
             "[...document.querySelectorAll('a[href], button, summary, [tabindex]')]"
             ".filter(e => e.checkVisibility()).map((e, i) => { e.dataset.tab = i; return i; }).length"
         )
         browser.value("document.activeElement.blur()")
-        reached = [self.pressed(browser) for _ in range(wanted)]
-        assert [place for place, _ in reached] == [str(n) for n in range(wanted)]
+        reached = [self.pressed(browser) for _ in range(expected)]
+        assert [index for index, _ in reached] == [str(n) for n in range(expected)]
         assert all(outline not in ("none", "") for _, outline in reached)
 
     def pressed(self, browser: Browser) -> tuple[str, str]:
         """Press Tab; return the element that has the focus and the style of its outline."""
         for kind in ("keyDown", "keyUp"):
             browser.call("Input.dispatchKeyEvent", type=kind, key="Tab", code="Tab", windowsVirtualKeyCode=9)
-        place, outline = browser.value(
+        position, outline = browser.value(
             "[document.activeElement.dataset.tab ?? '', getComputedStyle(document.activeElement).outlineStyle]"
         )
-        return place, outline
+        return position, outline
 
     def test_enter_opens_a_section(self, browser: Browser, page: Path) -> None:
         browser.open(page)

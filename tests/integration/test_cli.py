@@ -40,11 +40,11 @@ def rows_of(answer: subprocess.CompletedProcess[str]) -> list[dict[str, object]]
     return rows
 
 
-def assert_one_line(answer: subprocess.CompletedProcess[str], code: int, *words: str) -> None:
+def assert_one_line(answer: subprocess.CompletedProcess[str], code: int, *parts: str) -> None:
     assert answer.returncode == code, answer.stderr
     assert "Traceback" not in answer.stderr
     assert len(answer.stderr.strip().splitlines()) == 1, answer.stderr
-    for word in words:
+    for word in parts:
         assert word in answer.stderr
 
 
@@ -54,11 +54,11 @@ def test_a_run_writes_a_table_a_run_file_and_a_report(tmp_path: Path) -> None:
     # In a container the first line needs two lines of the screen.
     assert any(line.startswith("VERDICT  ") for line in answer.stdout.splitlines()[2:4])
     assert "GFLOP/s" in answer.stdout
-    assert "95 % intervals need 6 rounds (got 1)" in answer.stdout
+    assert "TRUST    LOW: " in answer.stdout, "one round has no interval"
     assert read_run(tmp_path / "x.jsonl").stop is not None
     digest = read_digest(tmp_path / "x.jsonl", values_version())
     assert digest is not None
-    assert "rate" in {each.key.metric for each in digest.values}
+    assert "rate" in {value.key.metric for value in digest.values}
     assert (tmp_path / "x.html").stat().st_size < 1_500_000
 
 
@@ -66,7 +66,8 @@ def test_a_run_writes_a_table_a_run_file_and_a_report(tmp_path: Path) -> None:
 def test_a_studys_plan_ends_with_its_tables_charts_and_report(tmp_path: Path) -> None:
     answer = nameplate("run", "cse557-now", "--rounds", "1", "-o", "x.jsonl", "--study", "out", cwd=tmp_path)
     assert answer.returncode == 0, answer.stderr
-    assert "peak, MFLOP/s" in answer.stdout
+    assert "tables): nameplate show --all x.jsonl" in " ".join(answer.stdout.split())
+    assert "peak, MFLOP/s" in nameplate("show", "--all", "x.jsonl", cwd=tmp_path).stdout
     with (tmp_path / "out" / "tables.csv").open(newline="") as file:
         rows = {(row["row"], row["column"]): row for row in csv.DictReader(file)}
     peak = rows["peak, MFLOP/s", "melmak"]
@@ -75,8 +76,8 @@ def test_a_studys_plan_ends_with_its_tables_charts_and_report(tmp_path: Path) ->
     names = {path.name for path in (tmp_path / "out").iterdir()}
     chart = "study-figures-1-and-2-rate-against-working-set"
     assert {"report.html", "all.gp", f"{chart}.svg", f"{chart}.png", f"{chart}.dat", f"{chart}.gp"} <= names
-    again = nameplate("show", "x.jsonl", "--format", "study", "-o", "again", cwd=tmp_path)
-    assert again.returncode == 0, again.stderr
+    second = nameplate("show", "x.jsonl", "--format", "study", "-o", "again", cwd=tmp_path)
+    assert second.returncode == 0, second.stderr
     tables = [(tmp_path / folder / "tables.csv").read_text() for folder in ("out", "again")]
     assert tables[0] == tables[1]
 
@@ -122,14 +123,25 @@ def test_csv_and_markdown(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("arguments", "parts"),
     [
+        (["run", "t2micro-posix", "--study", "out", "--key-file", "key"], ["--key-file needs the peer"]),
         (["run", "cpu_flop"], ["unknown plan or probe 'cpu_flop'", "did you mean 'cpu_flops'?"]),
         (["run", "cpu_flops", "thread=1"], ["has no parameter 'thread'", "did you mean 'threads'?"]),
-        (["run", "cpu_flops", "isa=avx3"], ["isa=avx3: not possible", "did you mean 'avx"]),
+        (["run", "cpu_flops", "isa=avx3"], ["isa=avx3: not a valid value", "did you mean 'avx"]),
         (["run", "cpu_flops", "threads=0"], ["threads=0: out of range", "1 to 4096"]),
         (["run", "cpu_flops", "threads"], ["'threads': not a parameter; use name=value"]),
-        (["run", "quick", "threads=1"], ["is a plan, which takes no parameters"]),
+        (["run", "quick", "threads=1"], ["is a plan, whose only parameter is dir=DIRECTORY: leave out 'threads=1'"]),
+        (["run", "quick", "dir=no/such"], ["dir=no/such: not a directory"]),
+        (["run", "disk"], ["unknown plan or probe 'disk'", "did you mean 'disk_block'?"]),
+        (["run", "network"], ["did you mean 'net_pingpong' or 'net_stream'?"]),
+        (["run", "null", "--dry-run", "-o", "no/such/x.jsonl"], ["cannot write no/such/x.jsonl: No such file"]),
+        (["run", "disk_block", "size=900TiB", "--dry-run"], ["size=900TiB: the file system of . has only "]),
+        (["run", "disk_block", "file=no/such/x", "size=1MiB", "--dry-run"], ["there is no directory no/such"]),
+        (
+            ["run", "net_stream", "--peer", "no-host.invalid:7", "--dry-run"],
+            ["--peer no-host.invalid:7: cannot resolve the host"],
+        ),
         (["run", "null", "--budget", "soon"], ["budget: 'soon' is not a duration"]),
         (["run", "null", "--priority", "hihg"], ["did you mean 'high'?"]),
         (["run", "null", "--rated", "memory=fast"], ["'fast' is not a value with a unit"]),
@@ -139,7 +151,10 @@ def test_csv_and_markdown(tmp_path: Path) -> None:
         (["run", "null", "--seed", "-1"], ["--seed -1: not a seed; use 0 to"]),
         (["run", "null", "--rated", "cpu=0GHz"], ["must be above 0"]),
         (["run", "--frob"], ["--frob"]),
-        (["frob"], ["frob"]),
+        (["frob"], ["unknown command 'frob'; available: --help, --version, ab, "]),
+        (["help"], ["unknown command 'help'; did you mean '--help'?"]),
+        (["--verison"], ["unknown command '--verison'; did you mean '--version'?"]),
+        (["shwo"], ["did you mean 'show'?"]),
         (["show", "none.jsonl"], ["cannot read none.jsonl: No such file or directory"]),
         (["report"], ["nothing to report"]),
         (["plan", "quik"], ["did you mean 'quick'?"]),
@@ -148,9 +163,9 @@ def test_csv_and_markdown(tmp_path: Path) -> None:
     ],
 )
 def test_bad_input_is_reported_in_one_line_with_the_valid_input(
-    arguments: list[str], words: Sequence[str], tmp_path: Path
+    arguments: list[str], parts: Sequence[str], tmp_path: Path
 ) -> None:
-    assert_one_line(nameplate(*arguments, cwd=tmp_path), 2, *words)
+    assert_one_line(nameplate(*arguments, cwd=tmp_path), 2, *parts)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -162,6 +177,7 @@ def test_a_file_that_is_not_a_run_file_is_rejected(tmp_path: Path) -> None:
 def test_an_unknown_format_is_rejected(tmp_path: Path) -> None:
     nameplate("run", "null", *FAST, "-o", "x.jsonl", cwd=tmp_path)
     assert_one_line(nameplate("show", "x.jsonl", "-f", "jsn", cwd=tmp_path), 2, "did you mean 'json'?")
+    assert_one_line(nameplate("show", "x.jsonl", "-f", "exel", cwd=tmp_path), 2, "spreadsheets read csv")
 
 
 def test_a_report_that_cannot_be_written_is_rejected_before_measuring(tmp_path: Path) -> None:
@@ -235,10 +251,22 @@ def test_dry_run_measures_nothing(tmp_path: Path) -> None:
     assert answer.returncode == 0
     assert "cpu_flops" in answer.stdout
     assert list(tmp_path.iterdir()) == []
+    (tmp_path / "x.jsonl").touch()
+    assert_one_line(nameplate("run", "null", "--dry-run", "-o", "x.jsonl", cwd=tmp_path), 2, "x.jsonl exists")
+
+
+def test_a_plan_measures_in_the_given_directory(tmp_path: Path) -> None:
+    (tmp_path / "disk").mkdir()
+    planned = nameplate("run", "quick", "dir=disk", "--dry-run", cwd=tmp_path).stdout.splitlines()
+    of_disk = [line for line in planned if line.startswith("  disk_block")]
+    assert len(of_disk) == 4
+    assert all(line.endswith(" file=disk") for line in of_disk)
+    assert not any("file=" in line for line in planned if line not in of_disk)
 
 
 @pytest.mark.parametrize(
-    "arguments", [["list"], ["list", "cpu_flops"], ["plan"], ["plan", "quick"], ["machine"], ["doctor"]]
+    "arguments",
+    [["list"], ["list", "cpu_flops"], ["list", "formats"], ["plan"], ["plan", "quick"], ["machine"], ["doctor"]],
 )
 def test_commands_that_show_information_have_json_output(arguments: list[str], tmp_path: Path) -> None:
     answer = nameplate(*arguments, cwd=tmp_path)
@@ -250,7 +278,7 @@ def test_commands_that_show_information_have_json_output(arguments: list[str], t
 
 def test_doctor_has_an_exit_code_for_ci(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(doctor, "overall", lambda _: "D")
-    assert [run(["doctor", *words]) for words in ([], ["--at-least", "D"], ["--at-least", "C"])] == [0, 0, 1]
+    assert [run(["doctor", *arguments]) for arguments in ([], ["--at-least", "D"], ["--at-least", "C"])] == [0, 0, 1]
     assert run(["doctor", "--json", "--at-least", "A"]) == 1
     capsys.readouterr()
     assert run(["doctor", "--at-least", "X"]) == 2
@@ -354,8 +382,8 @@ def measured(path: Path) -> int:
 
 
 def children_of(pid: int) -> list[int]:
-    found = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    return [int(child) for child in found]
+    actual = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [int(child) for child in actual]
 
 
 def ignores(pid: int, number: signal.Signals) -> bool:
@@ -378,7 +406,7 @@ def test_ctrl_c_once_keeps_a_valid_partial_run(signal_number: int, tmp_path: Pat
     out, err = process.communicate(timeout=30)
     assert process.returncode == 3
     assert "Traceback" not in err
-    assert "TRUST    LOW: the run did not reach its end." in out
+    assert "TRUST    LOW: the run is incomplete." in out
     stop = read_run(tmp_path / "x.jsonl").stop
     assert stop is not None
     assert stop.interrupted
@@ -415,11 +443,11 @@ def test_after_a_kill_resume_measures_only_what_is_missing(tmp_path: Path) -> No
     before = [(m.outcome.round, m.outcome.id) for m in read_run(path).measurements]
     answer = nameplate("run", "--resume", "x.jsonl", "--json", cwd=tmp_path)
     assert answer.returncode == 0, answer.stderr
-    found = read_run(path)
-    after = [(m.outcome.round, m.outcome.id) for m in found.measurements]
+    actual = read_run(path)
+    after = [(m.outcome.round, m.outcome.id) for m in actual.measurements]
     assert after[: len(before)] == before
     assert len(after) == len(set(after)) == 16
-    assert found.stop is not None
+    assert actual.stop is not None
     assert [row["rounds"] for row in rows_of(answer)] == [8, 8]
 
 
@@ -435,9 +463,9 @@ def test_a_full_disk_loses_no_written_record(tmp_path: Path) -> None:
         limits = ["--rounds", "500", "--samples", "10"]
         answer = nameplate("run", "null", *limits, "-o", "small/x.jsonl", "--quiet", cwd=tmp_path)
         assert_one_line(answer, 2, "No space left on device", "--resume small/x.jsonl")
-        found = read_run(small / "x.jsonl")
-        assert found.measurements
-        assert (small / "x.jsonl").stat().st_size == found.whole_bytes
+        actual = read_run(small / "x.jsonl")
+        assert actual.measurements
+        assert (small / "x.jsonl").stat().st_size == actual.complete_bytes
     finally:
         subprocess.run(["umount", small], check=True)
 
@@ -455,7 +483,7 @@ def test_a_last_record_that_cannot_be_written_loses_no_result(
     monkeypatch.setattr(os, "write", full)
     assert run(["run", "null", *FAST, "-o", str(tmp_path / "x.jsonl")]) == 0
     said = capsys.readouterr()
-    assert "Tool overhead" in said.out
+    assert "overhead" in said.out
     assert "No space left on device; the run is complete, only its digest is missing" in said.err
     assert "--resume" not in said.err
     assert read_run(tmp_path / "x.jsonl").stop is not None

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from recorded_runs import recorded_file
+from recorded_runs import quiet_file
 
 SERVER = """
 import http.server, json, sys
@@ -89,7 +89,7 @@ def test_without_a_network_nothing_is_known(tmp_path: Path) -> None:
 
 
 def check(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    recorded_file("quick.jsonl", folder)
+    quiet_file("quick.jsonl", folder)
     return asked(folder, LINK_LOCAL, AWS, sys.executable, "-m", "nameplate", "check", "quick.jsonl", *options)
 
 
@@ -108,7 +108,7 @@ def test_the_answer_is_taken_as_the_type(tmp_path: Path) -> None:
 
 
 def test_no_answer_is_an_error(tmp_path: Path) -> None:
-    recorded_file("quick.jsonl", tmp_path)
+    quiet_file("quick.jsonl", tmp_path)
     command = ["unshare", "--net", sys.executable, "-m", "nameplate", "check", "quick.jsonl", "--ask-metadata"]
     answer = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
     assert answer.returncode == 2

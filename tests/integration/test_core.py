@@ -20,6 +20,7 @@ from nameplate.command_line import run
 from nameplate.errors import CoreHung, CoreMissing
 from nameplate.execution.core_process import CoreProcess, describe, describe_all, read_machine
 from nameplate.execution.launch import CORE_VARIABLE
+from nameplate.planning.sweep import ProbeInfo
 from nameplate.probes import load_probes
 from nameplate.records.machine_record import Machine
 from nameplate.records.run_record import Header, Outcome, Sample
@@ -68,9 +69,9 @@ def test_description_and_machine_match_the_schema(core_path: Path, tmp_path: Pat
 
 def assert_lossless(record: dict[str, Any]) -> None:
     """Assert that Python's types keep every field of a machine's record."""
-    kept = msgspec.to_builtins(msgspec.convert(record, Machine))
+    retained = msgspec.to_builtins(msgspec.convert(record, Machine))
     lost = {path for path, value in leaves(record) if value not in (None, "", 0, [])} - {
-        path for path, _ in leaves(kept)
+        path for path, _ in leaves(retained)
     }
     assert lost == {".type", ".schema"}
 
@@ -105,6 +106,17 @@ def test_one_stem_per_probe_in_the_core_in_python_and_in_the_docs(core_path: Pat
     in_core = {path.stem for path in (ROOT / "core/probes").glob("*.cpp")}
     in_docs = {path.stem for path in (ROOT / "docs/probes").glob("*.md")}
     assert set(describe_all()) == in_core == set(load_probes()) == in_docs
+
+
+def test_readers_accept_the_lowest_value_of_every_parameter(described: dict[str, ProbeInfo]) -> None:
+    for name, probe in load_probes().items():
+        lowest = {
+            parameter.name: parameter.minimum if parameter.type == "duration" else int(parameter.minimum)
+            for parameter in described[name].parameters
+            if parameter.type not in ("choice", "text")
+        }
+        assert probe.recorded.numbers.keys() <= lowest.keys(), f"{name}: Recorded.numbers names no numeric parameter"
+        assert probe.recorded.problem_of_params(lowest) == "", name
 
 
 def test_every_probe_documents_what_it_measures_and_what_not() -> None:
@@ -179,19 +191,19 @@ LOOPS = [
 
 @pytest.mark.parametrize("loop_of", LOOPS)
 def test_the_loops_have_the_instructions_of_the_mix_only(loop_of: tuple[str, int, str, str, str]) -> None:
-    target, mix, element, wanted, register = loop_of
+    target, mix, element, expected, register = loop_of
     if read_machine().cpu.architecture != "x86_64":
         pytest.skip("these are x86-64's kernels")
     operations = f"nameplate::{target}::FloatOperations<{element}, (nameplate::FloatMix){mix}>"
-    found = {
+    instructions = {
         int(match[1]): code
         for name, code in disassembly(BUILT_CORE).items()
         if (match := re.search(re.escape(f"run_chains<{operations}, ") + r"(\d+)>", name))
     }
-    assert len(found) >= 3, "every number of chains is a function of its own"
-    for chains, code in found.items():
+    assert len(instructions) >= 3, "every number of chains is a function of its own"
+    for chains, code in instructions.items():
         loop = [line.split("\t", 1)[1] for line in inner_loop(code)]
-        arithmetic = [line for line in loop if re.match(wanted + r"\s", line)]
+        arithmetic = [line for line in loop if re.match(expected + r"\s", line)]
         steps = 4 if mix in (4, 5) else 2
         assert len(arithmetic) == chains * steps, loop
         assert all(register in line for line in arithmetic)

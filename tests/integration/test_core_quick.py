@@ -9,6 +9,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -71,8 +72,8 @@ def test_the_plan_is_quick_of_the_python_package(two_rounds: tuple[Path, str], c
 
 def test_the_table_has_the_values_of_the_first_screen(two_rounds: tuple[Path, str]) -> None:
     file, printed = two_rounds
-    found = read_run(file)
-    screen = first_screen(summarise(found))
+    actual = read_run(file)
+    screen = first_screen(summarise(actual))
     assert printed.splitlines()[0].startswith(screen.machine)
     # The core fits no cache sizes, and finds the latency of the memory at a size, not from a curve.
     compared = [row for row in screen.rows if row.unit != "B" and row.label != "latency"]
@@ -128,8 +129,8 @@ def test_a_process_that_is_killed_in_a_later_round_costs_no_value(core_path: Pat
     lines = [line for line in printed.decode().splitlines() if "killed by signal 9" in line]
     assert [line.startswith("1 of 2 rounds failed: ") for line in lines] == [True]
     (note,) = [note for note in summarise(read_run(file)).notes if "killed by signal 9" in note]
-    identity, _, words = note.partition(": ")
-    assert words == "1 of 2 rounds failed: nameplate-core was killed by signal 9"
+    identity, _, message = note.partition(": ")
+    assert message == "1 of 2 rounds failed: nameplate-core was killed by signal 9"
     assert last_record(file).reasons[identity] == "failed"
 
 
@@ -159,8 +160,9 @@ def test_a_signal_to_all_processes_is_an_interruption_and_no_failure(core_path: 
     file = tmp_path / "node.jsonl"
     process = start(file, core_path, "quick")
     wait_for_sample(file)
-    for each in [*children_of(process.pid), process.pid]:
-        os.kill(each, signal.SIGTERM)
+    for identity in [*children_of(process.pid), process.pid]:
+        with suppress(ProcessLookupError):  # a round may have ended meanwhile
+            os.kill(identity, signal.SIGTERM)
     _, printed = process.communicate(timeout=60)
     assert process.returncode == 3
     assert b"failed" not in printed
@@ -189,12 +191,12 @@ def test_messages_that_cannot_be_written_end_nothing(core_path: Path, tmp_path: 
 @pytest.mark.parametrize("option", [["--describe"], ["--machine"], ["--root", "/"]], ids=" ".join)
 def test_options_that_do_not_measure_are_refused(option: Sequence[str], core_path: Path) -> None:
     done = subprocess.run([core_path, *option, "quick"], check=False, capture_output=True, text=True, timeout=60)
-    words = f"nameplate-core: {option[0]}: not possible with quick; use --peer, --key-file or --blas\n"
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", words)
+    message = f"nameplate-core: {option[0]}: not possible with quick; use --peer, --key-file or --blas\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", message)
 
 
 @pytest.mark.parametrize(
-    ("option", "words"),
+    ("option", "message"),
     [
         (["--peer", "node:ninety"], "--peer node:ninety: not a HOST, HOST:PORT or [ADDRESS]:PORT"),
         (["--key-file", "/none"], "/none"),
@@ -202,12 +204,12 @@ def test_options_that_do_not_measure_are_refused(option: Sequence[str], core_pat
     ],
 )
 def test_wrong_options_of_the_processes_are_reported_before_anything_is_written(
-    option: Sequence[str], words: str, core_path: Path
+    option: Sequence[str], message: str, core_path: Path
 ) -> None:
     done = subprocess.run([core_path, *option, "quick"], check=False, capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("nameplate-core: ")
-    assert words in done.stderr
+    assert message in done.stderr
     assert done.stderr.count("\n") == 1
 
 

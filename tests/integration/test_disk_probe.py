@@ -13,6 +13,7 @@ import struct
 import subprocess
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable
 from itertools import takewhile
 from pathlib import Path
@@ -47,9 +48,9 @@ def faults(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """Create an empty directory; ``measure`` checks that it is empty again afterwards."""
-    place = tmp_path / "disk"
-    place.mkdir()
-    return place
+    directory = tmp_path / "disk"
+    directory.mkdir()
+    return directory
 
 
 def measure(
@@ -101,6 +102,25 @@ def test_every_operation_of_every_library_is_verified(core_path: Path, folder: P
         assert sample["work"]["bytes"] == sample["work"]["ops"] * 4096
         assert sum(sample["histogram"]["count"]) == sample["work"]["ops"]
         assert outcome["params"]["op"] == op
+
+
+@pytest.mark.parametrize(("library", "rate"), [("pread", {}), ("pread", {"rate": 2000}), ("uring", {"depth": 4})])
+def test_reads_and_writes_of_a_mixture_are_timed_apart(
+    core_path: Path, folder: Path, library: str, rate: dict[str, Any]
+) -> None:
+    _, samples = measured(
+        core_path, folder, library=library, op="readwrite:70", pattern="random", block="4KiB", threads=2, **rate
+    )
+    counts: dict[str, Counter[int]] = {name: Counter() for name in ("", "read_", "write_")}
+    for sample in samples:
+        for name, count in counts.items():
+            times = sample[f"{name}histogram"]
+            count.update(dict(zip(times["lower_ns"], times["count"], strict=True)))
+    assert counts["read_"] + counts["write_"] == counts[""]
+    total = counts[""].total()
+    assert counts["read_"].total() / total == pytest.approx(0.7, abs=4 * (0.21 / total) ** 0.5)
+    _, only_reads = measured(core_path, folder, library=library, op="read", block="4KiB")
+    assert "read_histogram" not in only_reads[0]
 
 
 @pytest.mark.parametrize("block", ["1", "7", "8", "1000", "4097", "1MiB"])
@@ -284,19 +304,19 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("params", "ending", "words"), REFUSED)
+@pytest.mark.parametrize(("params", "ending", "message"), REFUSED)
 def test_impossible_parameters_are_rejected_with_the_rule(
-    core_path: Path, folder: Path, params: dict[str, Any], ending: str, words: str
+    core_path: Path, folder: Path, params: dict[str, Any], ending: str, message: str
 ) -> None:
     outcome, samples = measure(core_path, folder, **params)
     assert (outcome["ending"], samples) == (ending, [])
-    assert words in outcome["reason"], outcome["reason"]
+    assert message in outcome["reason"], outcome["reason"]
 
 
 def test_a_read_only_directory_is_named(core_path: Path, folder: Path) -> None:
     if os.geteuid() != 0:
         pytest.skip("needs root, to become somebody else")
-    for above in takewhile(lambda each: each != Path(tempfile.gettempdir()), folder.parents):
+    for above in takewhile(lambda item: item != Path(tempfile.gettempdir()), folder.parents):
         above.chmod(0o755)
     outcome, _ = measure(core_path, folder, preexec=lambda: os.setuid(65534))
     assert outcome["ending"] == "failed"
@@ -308,9 +328,9 @@ def test_an_existing_file_and_a_link_are_never_touched(core_path: Path, folder: 
     precious.write_text("mine")
     link = folder.parent / "link"
     link.symlink_to(precious)
-    for path, words in ((precious, "existing files are never written to"), (link, "is a symbolic link")):
+    for path, message in ((precious, "existing files are never written to"), (link, "is a symbolic link")):
         outcome, _ = measure(core_path, folder, file=str(path), op="write")
-        assert words in outcome["reason"]
+        assert message in outcome["reason"]
     assert precious.read_text() == "mine"
 
 
@@ -376,10 +396,10 @@ def test_an_io_error_is_named_and_leaves_no_file(
 ) -> None:
     env = {"LD_PRELOAD": str(faults), "NAMEPLATE_FAULT": fault}
     outcome, _ = measure(core_path, folder, env, block="4KiB", **params)
-    ending, where, what = expected
+    ending, where, name = expected
     assert outcome["ending"] == ending, outcome
     assert where in outcome["reason"]
-    assert what in outcome["reason"]
+    assert name in outcome["reason"]
 
 
 def test_without_o_tmpfile_a_random_name_is_used_and_leftovers_are_removed(
@@ -423,11 +443,11 @@ def test_buffers_above_the_locked_memory_limit_are_not_registered(core_path: Pat
         resource.setrlimit(resource.RLIMIT_MEMLOCK, (limit, limit))
         ctypes.CDLL(None).prctl(PR_CAPBSET_DROP, CAP_IPC_LOCK, 0, 0, 0)
 
-    usual, _ = measured(core_path, folder, library="uring", block="1MiB")
+    typical, _ = measured(core_path, folder, library="uring", block="1MiB")
     outcome, _ = measure(core_path, folder, preexec=limited, library="uring", block="1MiB")
     assert outcome["ending"] == "ok", outcome
     if os.geteuid() == 0:
-        assert (usual["facts"]["registered_buffers"], outcome["facts"]["registered_buffers"]) == (1, 0)
+        assert (typical["facts"]["registered_buffers"], outcome["facts"]["registered_buffers"]) == (1, 0)
 
 
 @pytest.mark.parametrize("delay_s", [0.0, 0.05, 0.2, 0.6])

@@ -22,7 +22,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from nameplate.command_line import run
-from recorded_runs import recorded_file
+from recorded_runs import quiet_file
 from slowed_runs import slowed, steady
 
 ROOT = Path(__file__).parents[2]
@@ -77,7 +77,7 @@ class Job:
     def run(self) -> int:
         """Run all steps, and return the exit code of the first one that failed, or 0."""
         action = YAML(typ="safe").load(ACTION)
-        known = {name: each["default"] for name, each in action["inputs"].items()} | dict(self.inputs)
+        known = {name: item["default"] for name, item in action["inputs"].items()} | dict(self.inputs)
         self.outputs = {f"inputs.{name}": self._resolved(value) for name, value in known.items()}
         failed = 0
         for step in action["runs"]["steps"]:
@@ -97,13 +97,13 @@ class Job:
     def _run_step(self, step: Mapping[str, Any]) -> int:
         script = step["run"]
         assert not EXPRESSION.search(script), "a value of a pull request in a script would be run as a part of it"
-        own = {name: self._resolved(value) for name, value in step.get("env", {}).items()}
+        environment_of_step = {name: self._resolved(value) for name, value in step.get("env", {}).items()}
         files = {name: self.folder / name for name in ("GITHUB_OUTPUT", "GITHUB_PATH", "GITHUB_STEP_SUMMARY")}
         files["GITHUB_OUTPUT"].write_text("")
         done = subprocess.run(
             ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script], check=False, text=True,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=self.folder,
-            env=self.environment | own | {name: str(path) for name, path in files.items()},
+            env=self.environment | environment_of_step | {name: str(path) for name, path in files.items()},
         )  # fmt: skip
         self.messages += done.stdout
         for line in files["GITHUB_OUTPUT"].read_text().splitlines():
@@ -156,7 +156,7 @@ def _comment(job: Job) -> list[str]:
 
 
 def _write_comments(job: Job, *comments: tuple[str, str]) -> None:
-    """Let the pull request have these comments, each with a login and a text."""
+    """Write the comments of the pull request, each with a login and a text."""
     listed = [
         {"id": number, "user": {"login": login}, "body": body} for number, (login, body) in enumerate(comments, 1)
     ]
@@ -164,25 +164,25 @@ def _write_comments(job: Job, *comments: tuple[str, str]) -> None:
 
 
 def _replace_command(job: Job, command: str, script: str) -> None:
-    """Let a command of nameplate be a script, whose arguments are those of nameplate."""
+    """Replace a command of nameplate by a script, whose arguments are those of nameplate."""
     program = job.folder / "bin" / "nameplate"
     recorded, rest = program.read_text().split('/nameplate-calls"\n')
     program.write_text(f'{recorded}/nameplate-calls"\nif [[ "$*" = {command}* ]]; then {script}; fi\n{rest}')
 
 
 def _new(job: Job, path: Path) -> None:
-    """Let the measurement be a recorded run."""
+    """Replace the measurement by a recorded run."""
     _replace_command(job, "run", f'cp {path} "${{@: -1}}"; exit')
 
 
 def _measure_nothing(job: Job) -> None:
-    """Let the measurement be an empty file, for tests of what is done with a job that has no base."""
+    """Replace the measurement by an empty file, for tests of a job that has no base."""
     _replace_command(job, "run", 'touch "${@: -1}"; exit')
 
 
 @pytest.fixture
 def measured(tmp_path: Path) -> Path:
-    """Return a run with rounds enough for a verdict, which agree: beside other tests they would vary too much."""
+    """Return a run with rounds enough for a verdict, which agree: while other tests run they would vary too much."""
     path = tmp_path / "measured.jsonl"
     assert run(["run", "null", "duration=1ms", "--rounds", "6", "--quiet", "-o", str(path)]) == 0
     return steady(path, tmp_path / "steady.jsonl", 1.0)
@@ -195,14 +195,18 @@ def test_the_first_run_is_kept_and_has_nothing_to_be_compared_with(job: Job) -> 
 
 
 def test_a_comment_is_limited_to_forty_lines_and_replaces_an_earlier_comment(job: Job, tmp_path: Path) -> None:
-    recorded = recorded_file("quick.jsonl", tmp_path)
+    recorded = quiet_file("quick.jsonl", tmp_path)
     _new(job, recorded)
     _base(job, recorded)
     assert job.run() == 0, job.messages
     lines = _comment(job)
-    assert lines[0].startswith("**No change was found in ")
+    assert lines[0].startswith("**UNSURE: no main value has a capability in both runs")
     assert 3 < len(lines) <= 40
-    assert (job.folder / "GITHUB_STEP_SUMMARY").read_text().startswith("**No change was found in ")
+    assert (
+        (job.folder / "GITHUB_STEP_SUMMARY")
+        .read_text()
+        .startswith("**UNSURE: no main value has a capability in both runs")
+    )
     # The second push replaces the comment.
     before = _comments(job)
     assert job.run() == 0, job.messages
@@ -219,7 +223,7 @@ def test_a_slower_machine_is_said_in_the_comment_and_fails_the_job(job: Job, mea
 
 
 def test_the_smallest_loss_that_fails_the_job_is_given_to_compare(job: Job, tmp_path: Path) -> None:
-    recorded = recorded_file("quick.jsonl", tmp_path)
+    recorded = quiet_file("quick.jsonl", tmp_path)
     _new(job, recorded)
     _base(job, recorded)
     for given, expected in (("", "compare base/run.jsonl new/run.jsonl --format markdown"),
@@ -230,7 +234,7 @@ def test_the_smallest_loss_that_fails_the_job_is_given_to_compare(job: Job, tmp_
 
 
 def test_another_kind_of_runner_is_not_compared(job: Job, tmp_path: Path) -> None:
-    recorded = recorded_file("quick.jsonl", tmp_path)
+    recorded = quiet_file("quick.jsonl", tmp_path)
     job.environment["COMPARABLE"] = "no: another processor"
     _new(job, recorded)
     _base(job, recorded)
@@ -243,22 +247,24 @@ def test_another_kind_of_runner_is_not_compared(job: Job, tmp_path: Path) -> Non
 def test_the_words_of_doctor_are_in_the_comment(job: Job, tmp_path: Path) -> None:
     # The recorded run was not made in the state that this machine is in now, so either answer may be right.
     del job.environment["COMPARABLE"]
-    recorded = recorded_file("quick.jsonl", tmp_path)
+    recorded = quiet_file("quick.jsonl", tmp_path)
     _new(job, recorded)
     _base(job, recorded)
     assert job.run() == 0, job.messages
     lines = _comment(job)
-    assert lines[0].startswith("**No change was found in ") or "clock under load" in "\n".join(lines)
+    assert lines[0].startswith(
+        "**UNSURE: no main value has a capability in both runs"
+    ) or "clock under load" in "\n".join(lines)
     assert len(lines) <= 40
 
 
 def test_runs_of_the_base_branch_without_the_artifact_are_passed_over(job: Job, tmp_path: Path) -> None:
-    recorded = recorded_file("quick.jsonl", tmp_path)
+    recorded = quiet_file("quick.jsonl", tmp_path)
     _new(job, recorded)
     _base(job, recorded, 11, artifact="another")
     _base(job, recorded, 12)
     assert job.run() == 0, job.messages
-    assert _comment(job)[0].startswith("**No change was found in ")
+    assert _comment(job)[0].startswith("**UNSURE: no main value has a capability in both runs")
 
 
 def test_a_fork_that_may_not_comment_gets_a_warning_and_the_summary(job: Job) -> None:
@@ -271,19 +277,19 @@ def test_a_fork_that_may_not_comment_gets_a_warning_and_the_summary(job: Job) ->
 
 def test_a_push_is_compared_with_the_run_before_and_comments_nowhere(job: Job, tmp_path: Path) -> None:
     job.github = {**job.github, "base_ref": "", "ref_name": "main", "event.pull_request.number": ""}
-    recorded = recorded_file("quick.jsonl", tmp_path)
+    recorded = quiet_file("quick.jsonl", tmp_path)
     _new(job, recorded)
     _base(job, recorded)
     assert job.run() == 0, job.messages
     assert not _comments(job)
     assert "run list --workflow measure --branch main --event push " in (job.folder / "calls").read_text()
-    assert "**No change was found in " in (job.folder / "GITHUB_STEP_SUMMARY").read_text()
+    assert "**UNSURE: no main value has a capability in both runs" in (job.folder / "GITHUB_STEP_SUMMARY").read_text()
 
 
 def test_a_base_that_cannot_be_read_is_named_and_fails_no_job(job: Job, tmp_path: Path) -> None:
     del job.environment["COMPARABLE"]
     (tmp_path / "damaged.jsonl").write_text("{")
-    _new(job, recorded_file("quick.jsonl", tmp_path))
+    _new(job, quiet_file("quick.jsonl", tmp_path))
     _base(job, tmp_path / "damaged.jsonl")
     assert job.run() == 0, job.messages
     lines = _comment(job)
@@ -297,7 +303,7 @@ def test_runs_without_a_common_metric_are_named_and_fail_no_job(
     job: Job, measured: Path, fail_on: str, tmp_path: Path
 ) -> None:
     job.inputs = {"fail-on": fail_on}
-    _new(job, recorded_file("quick.jsonl", tmp_path))
+    _new(job, quiet_file("quick.jsonl", tmp_path))
     _base(job, measured)
     assert job.run() == 0, job.messages
     lines = _comment(job)
@@ -317,12 +323,12 @@ def test_every_line_of_the_experiments_is_measured(job: Job, text: str) -> None:
     _measure_nothing(job)
     job.inputs = {"experiments": text}
     assert job.run() == 0, job.messages
-    words = " ".join(text.split())
-    assert (job.folder / "nameplate-calls").read_text().startswith(f"run {words} --quiet -o ")
+    arguments = " ".join(text.split())
+    assert (job.folder / "nameplate-calls").read_text().startswith(f"run {arguments} --quiet -o ")
 
 
 def test_a_long_answer_of_doctor_is_cut_off_and_fails_no_step(job: Job, tmp_path: Path) -> None:
-    recorded = recorded_file("quick.jsonl", tmp_path)
+    recorded = quiet_file("quick.jsonl", tmp_path)
     _new(job, recorded)
     _base(job, recorded)
     _replace_command(job, "doctor", "echo fitness: poor; echo not comparable: 0; seq 200000; exit 5")
@@ -333,10 +339,10 @@ def test_a_long_answer_of_doctor_is_cut_off_and_fails_no_step(job: Job, tmp_path
 
 
 def test_a_comparison_that_exceeds_a_comment_is_in_the_summary(job: Job, tmp_path: Path) -> None:
-    recorded = recorded_file("quick.jsonl", tmp_path)
+    recorded = quiet_file("quick.jsonl", tmp_path)
     _new(job, recorded)
     _base(job, recorded)
-    _replace_command(job, "'compare '*markdown", "head -c 70000 /dev/zero | tr '\\0' x; echo; exit")
+    _replace_command(job, "'compare '*markdown", "head -c 70000 /dev/zero | tr '\\0' x; echo; exit 4")
     assert job.run() == 0, job.messages
     assert _comment(job)[0].startswith("**nameplate: the comparison is too long for a comment.**")
     assert (job.folder / "GITHUB_STEP_SUMMARY").stat().st_size == 70001
@@ -371,11 +377,11 @@ MARKED = "**nameplate: old.** <!-- nameplate: nameplate-run -->"
 def test_a_comment_that_is_not_the_actions_own_is_left_alone(job: Job, comment: tuple[str, str], login: str) -> None:
     _measure_nothing(job)
     job.environment["GH_LOGIN"] = login
-    own = "**nameplate: older.** <!-- nameplate: nameplate-run -->\r\nrest"
-    _write_comments(job, comment, (login, own), ("stranger", MARKED))
+    body = "**nameplate: older.** <!-- nameplate: nameplate-run -->\r\nrest"
+    _write_comments(job, comment, (login, body), ("stranger", MARKED))
     assert job.run() == 0, job.messages
     comments = _comments(job)
-    assert [each["body"] for each in comments[::2]] == [comment[1], MARKED]
+    assert [item["body"] for item in comments[::2]] == [comment[1], MARKED]
     assert comments[1]["body"].startswith("**nameplate: no run of `main`")
     assert len(comments) == 3
 
@@ -404,7 +410,7 @@ BROKEN_OFF = {
 
 @pytest.mark.parametrize("script", BROKEN_OFF.values(), ids=BROKEN_OFF)
 def test_an_exit_code_without_a_printed_verdict_is_no_verdict(job: Job, script: str, tmp_path: Path) -> None:
-    recorded = recorded_file("quick.jsonl", tmp_path)
+    recorded = quiet_file("quick.jsonl", tmp_path)
     _new(job, recorded)
     _base(job, recorded)
     _replace_command(job, "compare", script)
@@ -425,7 +431,7 @@ def test_a_comment_that_breaks_off_is_no_verdict(job: Job, measured: Path, tmp_p
 
 @pytest.mark.parametrize("code", [0, 5])
 def test_an_answer_of_doctor_that_was_not_printed_is_no_answer(job: Job, code: int, tmp_path: Path) -> None:
-    recorded = recorded_file("quick.jsonl", tmp_path)
+    recorded = quiet_file("quick.jsonl", tmp_path)
     _new(job, recorded)
     _base(job, recorded)
     _replace_command(job, "doctor", f"echo fitness: good; exit {code}")
@@ -436,7 +442,7 @@ def test_an_answer_of_doctor_that_was_not_printed_is_no_answer(job: Job, code: i
 
 @pytest.mark.parametrize("code", [134, 139])
 def test_a_program_that_is_aborted_fails_the_job_with_its_exit_code(job: Job, code: int, tmp_path: Path) -> None:
-    recorded = recorded_file("quick.jsonl", tmp_path)
+    recorded = quiet_file("quick.jsonl", tmp_path)
     _new(job, recorded)
     _base(job, recorded)
     _replace_command(job, "compare", f"exit {code}")

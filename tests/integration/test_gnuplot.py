@@ -17,8 +17,8 @@ from nameplate.records.result import Report
 from nameplate.report.chart_files.gnuplot import quoted
 from nameplate.report.exports import gnuplot
 from nameplate.results.run_file import read_run
-from nameplate.results.studies import StudyRun, make_study
 from nameplate.results.summarise import summarise
+from nameplate.studies import StudyRun, make_study
 from report_samples import failed, memory_report, report, result, scaling_results, twenty_seconds, with_summary
 from simulated_cluster import write_stream_run
 
@@ -36,18 +36,18 @@ def draw(made: Report, directory: Path) -> dict[str, str]:
     return drawings
 
 
-def words(drawing: str) -> list[str]:
+def message(drawing: str) -> list[str]:
     return [text.strip() for text in re.findall(r"<text[^>]*>(?:<tspan[^>]*>)?([^<]*)", drawing)]
 
 
 def test_curves_maps_roofline_scaling_and_samples(tmp_path: Path) -> None:
     drawings = draw(memory_report(), tmp_path)
     curve = drawings["memory-latency-latency-against-size"]
-    assert {"memory_latency: Latency against size", "latency (ns)", "64KiB", "L1d", "L2"} <= set(words(curve))
-    assert {"300.0 MB/s", "17.00 GB/s"} <= set(words(drawings["memory-block-bandwidth-pattern-random"]))
+    assert {"memory_latency: Latency against size", "latency (ns)", "64KiB", "L1d", "L2"} <= set(message(curve))
+    assert {"300.0 MB/s", "17.00 GB/s"} <= set(message(drawings["memory-block-bandwidth-pattern-random"]))
     roofline = "roofline-attainable-rate-against-arithmetic-intensity"
-    assert "memory: 10.00 GB/s" in words(drawings[f"{roofline}-1-thread"])
-    assert "memory: 20.00 GB/s" in words(drawings[f"{roofline}-2-threads"])
+    assert "memory: 10.00 GB/s" in message(drawings[f"{roofline}-1-thread"])
+    assert "memory: 20.00 GB/s" in message(drawings[f"{roofline}-2-threads"])
     assert "cpu-flops-over-time-threads-1" in drawings
 
 
@@ -65,9 +65,20 @@ def test_the_data_files_have_the_values_of_the_charts(tmp_path: Path) -> None:
     assert line.splitlines()[-1].startswith("# written by nameplate")
 
 
+def test_the_key_names_each_line_once(tmp_path: Path) -> None:
+    drawing = draw(report(scaling_results()), tmp_path)["cpu-flops-thread-scaling"]
+    assert "Hollow marks are oversubscribed" in (tmp_path / "cpu-flops-thread-scaling.gp").read_text()
+    assert [message(drawing).count(line) for line in ("mix=fma", "mix=mixed")] == [1, 1]
+
+
+def test_the_key_of_a_roofline_has_lines_without_a_ridge_point(tmp_path: Path) -> None:
+    drawing = draw(memory_report(), tmp_path)["roofline-attainable-rate-against-arithmetic-intensity-1-thread"]
+    assert {"memory: 10.00 GB/s", "fp64: 50.00 GFLOP/s"} <= set(message(drawing))
+
+
 def test_a_series_has_its_levels_and_events(tmp_path: Path) -> None:
     (drawing,) = draw(report([twenty_seconds()]), tmp_path).values()
-    assert {"1", "2", "GFLOP/s"} <= set(words(drawing))
+    assert {"1", "2", "GFLOP/s"} <= set(message(drawing))
     (data,) = tmp_path.glob("*.dat")
     blocks = [block.splitlines()[0] for block in data.read_text().split("\n\n\n")]
     assert blocks == ["# undisturbed", "# all", "# all", "# all"]
@@ -90,7 +101,7 @@ def test_a_study_has_its_charts(tmp_path: Path) -> None:
     ours = [result({"mix": "mixed", "threads": n}, 1e9 * n) for n in (1, 2)]
     study = make_study(StudyRun(plan="cs553-kvm", results=ours, machine=GUEST))
     drawings = draw(msgspec.structs.replace(report(ours), study=study), tmp_path)
-    assert {"rate (GFLOP/s)", "threads", "8"} <= set(words(drawings["study-gflop-s-against-threads"]))
+    assert {"rate (GFLOP/s)", "threads", "8"} <= set(message(drawings["study-gflop-s-against-threads"]))
     assert len([name for name in drawings if name.startswith("study-")]) == len(study.charts if study else [])
 
 
@@ -103,7 +114,7 @@ def test_strings_are_not_interpreted(tmp_path: Path) -> None:
     ]
     drawings = draw(report(hostile), tmp_path)
     assert not (tmp_path / "stolen").exists()
-    assert any("touch stolen" in word for word in words(drawings["cpu-flops-thread-scaling"]))
+    assert any("touch stolen" in word for word in message(drawings["cpu-flops-thread-scaling"]))
 
 
 @pytest.mark.parametrize("text", [HOSTILE, "it's", "`date`", "a\nb", "\x1b[31m"])
@@ -115,8 +126,8 @@ def test_gnuplot_prints_quoted_strings_unchanged(text: str) -> None:
 def test_another_terminal_and_file_suffix(tmp_path: Path) -> None:
     for name, text in gnuplot.export(report(scaling_results())).items():
         (tmp_path / name).write_text(text)
-    words = "set terminal pngcairo; ending = 'png'"
-    subprocess.run(["gnuplot", "-e", words, "all.gp"], cwd=tmp_path, check=True)
+    message = "set terminal pngcairo; ending = 'png'"
+    subprocess.run(["gnuplot", "-e", message, "all.gp"], cwd=tmp_path, check=True)
     assert (tmp_path / "cpu-flops-thread-scaling.png").read_bytes().startswith(b"\x89PNG")
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import yaml  # type: ignore[import-untyped]
 
+from recorded_runs import quieted
 from slurm_here import slurm_here
 
 PAGE = Path(__file__).parents[2] / "docs" / "howto" / "health-check.md"
@@ -20,8 +21,8 @@ DEADLINE_S = 120.0
 def block(language: str, holding: str) -> str:
     """Return the code block of the page in a language that has some text."""
     blocks = re.findall(rf"^```{language}\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL)
-    (found,) = [each for each in blocks if holding in each]
-    return str(found)
+    (actual,) = [item for item in blocks if holding in item]
+    return str(actual)
 
 
 # Wide, so that a busy machine fulfils it.
@@ -44,9 +45,11 @@ def node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
     It has the time that six rounds take on a busy machine, and not the five seconds of --fast.
     """
-    words = ("run", "cpu_flops", "threads=1", "--rounds", "6", "--samples", "12", "--quiet", "-o", "x.jsonl")
-    for arguments in (words, ("check", "--learn", "x.jsonl", "-o", "site.toml")):
+    message = ("run", "cpu_flops", "threads=1", "--rounds", "6", "--samples", "12", "--quiet", "-o", "x.jsonl")
+    run = tmp_path / "x.jsonl"
+    for arguments in (message, ("check", "--learn", "x.jsonl", "-o", "site.toml")):
         subprocess.run([sys.executable, "-m", "nameplate", *arguments], cwd=tmp_path, check=True)
+        run.write_bytes(quieted(run.read_bytes()))
     site = tmp_path / "site.toml"
     site.write_text(site.read_text() + RANGE)
     program = tmp_path / "bin" / "nameplate"
@@ -80,10 +83,10 @@ def test_slurm_drains_a_slow_node_and_only_that(node: Path, tmp_path_factory: py
 
         def checked() -> str:
             subprocess.run(["bash", str(script)], env=environment, timeout=DEADLINE_S, check=True)
-            shown = subprocess.run(
+            printed = subprocess.run(
                 ["scontrol", "show", "node"], env=environment, capture_output=True, text=True, check=True
             )
-            return shown.stdout
+            return printed.stdout
 
         assert "DRAIN" not in checked()
         demand(node / "site.toml", 1e9)

@@ -18,6 +18,7 @@ from nameplate.commands._reading import read_report
 from nameplate.report.html.document import write_html
 from nameplate.results.run_file import read_run
 from nameplate.results.summarise import summarise
+from nameplate.studies import with_study
 from recorded_runs import recorded_file
 from report_samples import failed, memory_report, report, result, scaling_results, series, with_summary
 from simulated_cluster import write_stream_run
@@ -44,7 +45,8 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module", params=["quick", "full", "t2micro-posix"])
 def recorded_page(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("recorded")
-    write_html([read_report(recorded_file(f"{request.param}.jsonl", folder))], folder / f"{request.param}.html")
+    report = with_study(read_report(recorded_file(f"{request.param}.jsonl", folder)))
+    write_html([report], folder / f"{request.param}.html")
     return folder / f"{request.param}.html"
 
 
@@ -142,7 +144,7 @@ def test_the_page_does_not_scroll_sideways(
 def test_a_recorded_run_is_short_until_it_is_unfolded(browser: Browser, recorded_page: Path) -> None:
     browser.open(recorded_page, 1400)
     assert browser.value("document.documentElement.scrollHeight") <= 6000
-    assert 5 <= count(browser, "svg.marks") <= 12
+    assert 4 <= count(browser, "svg.marks") <= 12
     browser.unfold()
     wider = "[...document.querySelectorAll('.scroll')].filter(frame => frame.scrollWidth > frame.clientWidth + 1)"
     assert browser.value(f"{wider}.map(frame => frame.getAttribute('aria-label'))") == []
@@ -158,8 +160,8 @@ def test_a_recorded_run_is_printed_on_two_pages(browser: Browser, tmp_path: Path
 
 
 def texts(browser: Browser, selector: str) -> list[str]:
-    found: list[str] = browser.value(f"[...document.querySelectorAll({json.dumps(selector)})].map(e => e.textContent)")
-    return found
+    actual: list[str] = browser.value(f"[...document.querySelectorAll({json.dumps(selector)})].map(e => e.textContent)")
+    return actual
 
 
 class TestMemory:

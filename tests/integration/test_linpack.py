@@ -99,7 +99,7 @@ def test_too_large_a_system_is_skipped_with_the_sizes(core_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("params", "ending", "words"),
+    ("params", "ending", "message"),
     [
         ({"n": 0}, "failed", "n=0: not possible; use 1 to"),
         ({"n": 100, "lda": 99}, "skipped", "lda=99 is less than n=100"),
@@ -109,11 +109,11 @@ def test_too_large_a_system_is_skipped_with_the_sizes(core_path: Path) -> None:
     ],
 )
 def test_impossible_parameters_are_rejected_with_the_rule(
-    core_path: Path, params: dict[str, Any], ending: str, words: str
+    core_path: Path, params: dict[str, Any], ending: str, message: str
 ) -> None:
     outcome, samples = measure(core_path, **params)
     assert (outcome["ending"], samples) == (ending, [])
-    assert words in outcome["reason"]
+    assert message in outcome["reason"]
 
 
 # Detected errors.
@@ -127,17 +127,17 @@ def test_a_wrong_element_of_the_solution_is_found(faulty_core: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fault", "words"),
+    ("fault", "message"),
     [
         ("singular", "dgesv of liblapack_faults.so returned INFO = 1"),
         ("wrong", "but must be below 16"),
         ("nan", "the scaled residual is 1.8e+308, but must be below 16"),
     ],
 )
-def test_a_library_with_wrong_results_is_invalid(core_path: Path, plain_lapack: Path, fault: str, words: str) -> None:
+def test_a_library_with_wrong_results_is_invalid(core_path: Path, plain_lapack: Path, fault: str, message: str) -> None:
     outcome, _ = measure(core_path, "--blas", str(plain_lapack), env={"NAMEPLATE_FAULT": fault}, **SMALL)
     assert outcome["ending"] == "invalid"
-    assert words in outcome["reason"]
+    assert message in outcome["reason"]
 
 
 # The choice of the library.
@@ -181,11 +181,11 @@ def test_without_a_library_the_experiment_is_skipped_with_the_package(
 
 def test_doctor_names_the_library_that_would_be_used(tmp_path: Path, without_openblas: list[str | Path]) -> None:
     doctor: list[str | Path] = [Path(sys.executable).with_name("nameplate"), "doctor", "--json"]
-    for command, is_there, words in ((doctor, True, "OpenBLAS 0."), ([*without_openblas, *doctor], False, MISSING)):
+    for command, is_there, message in ((doctor, True, "OpenBLAS 0."), ([*without_openblas, *doctor], False, MISSING)):
         answer = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
-        part = next(found for found in json.loads(answer.stdout)["parts"] if found["what"] == "LAPACK")
+        part = next(candidate for candidate in json.loads(answer.stdout)["parts"] if candidate["what"] == "LAPACK")
         assert part["is_there"] == is_there
-        assert words in part["state"] + part["advice"]
+        assert message in part["state"] + part["advice"]
 
 
 def test_doctor_survives_a_library_that_does_not(tmp_path: Path, plain_lapack: Path) -> None:
@@ -195,14 +195,14 @@ def test_doctor_survives_a_library_that_does_not(tmp_path: Path, plain_lapack: P
         [Path(sys.executable).with_name("nameplate"), "doctor", "--json"], cwd=tmp_path, capture_output=True, text=True,
         check=True, env={**os.environ, "LD_LIBRARY_PATH": str(tmp_path), "NAMEPLATE_FAULT": "crash"},
     )  # fmt: skip
-    part = next(found for found in json.loads(answer.stdout)["parts"] if found["what"] == "LAPACK")
+    part = next(candidate for candidate in json.loads(answer.stdout)["parts"] if candidate["what"] == "LAPACK")
     assert (part["is_there"], part["state"]) == (False, "no working library")
     assert "SIGILL" in part["advice"]
 
 
 def test_a_library_without_lapack_is_rejected_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "broken.so").write_text("not a library")
-    for name, words in (
+    for name, message in (
         ("./broken.so", "cannot load ./broken.so: "),
         ("libnowhere.so", "cannot load libnowhere.so: cannot open shared object file"),
         ("libm.so.6", "libm.so.6 has no function dgesv_"),
@@ -210,7 +210,7 @@ def test_a_library_without_lapack_is_rejected_in_one_line(tmp_path: Path) -> Non
         answer = nameplate("run", "cpu_linpack", "n=100", "--blas", name, cwd=tmp_path)
         assert answer.returncode == 2
         assert len(answer.stderr.strip().splitlines()) == 1
-        assert words in answer.stderr
+        assert message in answer.stderr
 
 
 def test_a_run_prints_the_linpack_table_with_the_ceiling(tmp_path: Path, plain_lapack: Path) -> None:

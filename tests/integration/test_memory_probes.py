@@ -74,12 +74,12 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("probe", "params", "words"), WRONG)
-def test_one_wrong_element_is_named(faulty_core: Path, probe: str, params: dict[str, Any], words: str) -> None:
+@pytest.mark.parametrize(("probe", "params", "message"), WRONG)
+def test_one_wrong_element_is_named(faulty_core: Path, probe: str, params: dict[str, Any], message: str) -> None:
     threads: dict[str, Any] = {} if probe == "memory_latency" else {"threads": 1}
     outcome, _ = measure(faulty_core, probe, **params, **threads)
     assert outcome["ending"] == "invalid"
-    assert re.search(words, outcome["reason"]), outcome["reason"]
+    assert re.search(message, outcome["reason"]), outcome["reason"]
 
 
 # Rejected parameters, with the rule in the message.
@@ -109,13 +109,13 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("probe", "params", "ending", "words"), REFUSED)
+@pytest.mark.parametrize(("probe", "params", "ending", "message"), REFUSED)
 def test_impossible_parameters_are_rejected_with_the_rule(
-    core_path: Path, probe: str, params: dict[str, Any], ending: str, words: str
+    core_path: Path, probe: str, params: dict[str, Any], ending: str, message: str
 ) -> None:
     outcome, samples = measure(core_path, probe, **params)
     assert (outcome["ending"], samples) == (ending, [])
-    assert words in outcome["reason"]
+    assert message in outcome["reason"]
 
 
 @contextmanager
@@ -237,9 +237,9 @@ def code_of(pattern: str) -> list[str]:
     """Return the code of the only function whose name matches."""
     if read_machine().cpu.architecture != "x86_64":
         pytest.skip("these are x86-64's kernels")
-    found = [code for name, code in disassembly(BUILT_CORE).items() if re.search(pattern, name)]
-    assert len(found) == 1, pattern
-    return found[0]
+    matches = [code for name, code in disassembly(BUILT_CORE).items() if re.search(pattern, name)]
+    assert len(matches) == 1, pattern
+    return matches[0]
 
 
 def vector_loops(code: list[str]) -> list[list[str]]:
@@ -266,11 +266,11 @@ def test_a_chase_consists_of_loads_only() -> None:
     loop = [line.split("\t", 1)[1] for line in inner_loop(code_of(r"chase_chains<1ul>"))]
     steps = [line for line in loop if re.match(r"mov\s+\((%r\w+)\),\1$", line)]
     assert len(steps) == 16
-    assert len(loop) == 18, "a count and a jump beside the steps"
+    assert len(loop) == 18, "a count and a jump next to the steps"
 
 
 @pytest.mark.parametrize("op", [0, 1, 2])
 def test_loops_have_no_calls(op: int) -> None:
-    for shape in (rf"OneWord<unsigned char, \(nameplate::BlockOp\){op}>", rf"ManyWords<\(nameplate::BlockOp\){op}>"):
+    for shape in (rf"OneWord<unsigned char, \(nameplate::BlockOp\){op}>", rf"AnyLength<\(nameplate::BlockOp\){op}>"):
         code = code_of(rf"block_loop<nameplate::N_AVX3::{shape}")
         assert not [line for line in code if "call" in line]

@@ -185,7 +185,7 @@ def test_the_launcher_determines_the_build(family: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("arguments", "message"),
     [
         (["mpi_pingpong"], "needs an MPI launcher"),
         (["mpi_pingpong", "--mpi", "no-such-mpirun -n 2"], "not found on PATH"),
@@ -193,10 +193,10 @@ def test_the_launcher_determines_the_build(family: str) -> None:
         (["mpi_pingpong", "--mpi", "mpirun.openmpi -n 2", "--priority", "high"], "whose launcher starts the processes"),
     ],
 )
-def test_a_launch_error_is_reported_in_one_line(arguments: list[str], words: str) -> None:
+def test_a_launch_error_is_reported_in_one_line(arguments: list[str], message: str) -> None:
     answer = nameplate("run", *arguments)
     assert answer.returncode == 2
-    assert words in answer.stderr
+    assert message in answer.stderr
     assert len(answer.stderr.splitlines()) == 1
 
 
@@ -222,9 +222,9 @@ def test_without_an_mpi_build_the_package_is_named(
 @pytest.mark.slow
 def test_a_run_survives_a_rank_that_dies(tmp_path: Path, family: str) -> None:
     path = tmp_path / "run.jsonl"
-    words = [sys.executable, "-m", "nameplate", "run", "mpi_pingpong", "size=8,16", "pairs=1"]
+    arguments = [sys.executable, "-m", "nameplate", "run", "mpi_pingpong", "size=8,16", "pairs=1"]
     more = ["--mpi", f"{LAUNCHERS[family]} -n 2", "--rounds", "1", "--samples", "1", "--time", "2s", "-o", str(path)]
-    with subprocess.Popen([*words, *more], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen([*arguments, *more], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         deadline = time.monotonic() + 60
         # With the records of the plan and of the machine in the file, the ranks are those of the run, not the ones that
         # described the machine.
@@ -263,8 +263,8 @@ def test_a_wrong_element_of_one_rank_is_named() -> None:
     good = mpi_programs()["openmpi"]
     faulty = Path(__file__).parents[2] / "build" / "release" / "nameplate-core-faulty-mpi-openmpi"
     assert faulty.is_file(), f"build it: cmake --build --preset release --target {faulty.name}"
-    words = [*OPEN_MPI.split(), "-n", "2", str(good), ":", "-n", "1", str(faulty)]
-    outcome = ask(words, stream(repeats=2, op="copy"))[-2]
+    arguments = [*OPEN_MPI.split(), "-n", "2", str(good), ":", "-n", "1", str(faulty)]
+    outcome = ask(arguments, stream(repeats=2, op="copy"))[-2]
     assert outcome["ending"] == "invalid"
     assert re.fullmatch(r"rank 2 on \S+: c\[\d+\] is \S+, but copy gives \S+", outcome["reason"]), outcome["reason"]
 
@@ -286,9 +286,19 @@ def test_the_number_of_threads_follows_openmp(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_run_names_the_node_that_had_the_worst_repeat(tmp_path: Path) -> None:
-    words = ["run", "mpi_stream", "op=triad,copy", "size=1MiB", "repeats=2", "threads=1", "--mpi", f"{OPEN_MPI} -n 2"]
-    answer = nameplate(*words, "--rounds", "1", "--samples", "1", "-o", str(tmp_path / "run.jsonl"))
+    arguments = [
+        "run",
+        "mpi_stream",
+        "op=triad,copy",
+        "size=1MiB",
+        "repeats=2",
+        "threads=1",
+        "--mpi",
+        f"{OPEN_MPI} -n 2",
+    ]
+    answer = nameplate(*arguments, "--rounds", "1", "--samples", "1", "-o", str(tmp_path / "run.jsonl"))
     assert answer.returncode == 0, answer.stderr
+    answer = nameplate("show", "--all", str(tmp_path / "run.jsonl"))
     assert "as in DistributedStream" in " ".join(answer.stdout.split())
     report = summarise(read_run(tmp_path / "run.jsonl"))
     table = next(table for table in report.tables if table.title.startswith("Each rank"))

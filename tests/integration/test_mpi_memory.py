@@ -32,13 +32,13 @@ def small_mount(tmp_path: Path) -> Iterator[Path]:
     """Mount a tmpfs of 4 MiB; skip the test if that is not possible."""
     if os.geteuid() != 0:
         pytest.skip("only root may mount")
-    place = tmp_path / "small"
-    place.mkdir()
-    words = ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(place)]
-    if subprocess.run(words, capture_output=True, check=False).returncode != 0:
+    directory = tmp_path / "small"
+    directory.mkdir()
+    arguments = ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(directory)]
+    if subprocess.run(arguments, capture_output=True, check=False).returncode != 0:
         pytest.skip("this container may not mount")
-    yield place
-    subprocess.run(["umount", str(place)], check=True)
+    yield directory
+    subprocess.run(["umount", str(directory)], check=True)
 
 
 @pytest.fixture
@@ -71,10 +71,10 @@ def test_stores_are_verified_however_they_are_made_durable(tmpfs: Path, persist:
 
 def test_a_mount_is_reported_by_its_kind(tmpfs: Path, tmp_path: Path) -> None:
     in_memory, on_disk, of_memkind = measured(1, pmem(tmpfs), pmem(tmp_path), stream(memory="memkind", path=str(tmpfs)))
-    own = {"path": str(tmpfs), "filesystem": "tmpfs", "mount": "memory"}
-    assert in_memory["labels"].items() >= {**own, "durability": "none"}.items()
+    labels = {"path": str(tmpfs), "filesystem": "tmpfs", "mount": "memory"}
+    assert in_memory["labels"].items() >= {**labels, "durability": "none"}.items()
     assert (on_disk["labels"]["mount"], on_disk["labels"]["durability"]) == ("file", "none")
-    assert of_memkind["labels"].items() >= own.items()
+    assert of_memkind["labels"].items() >= labels.items()
     assert "durability" not in of_memkind["labels"]
 
 
@@ -88,7 +88,7 @@ def test_a_claim_of_persistence_does_not_change_the_kind_of_the_mount(
 
 
 @pytest.mark.parametrize(
-    ("params", "ending", "words"),
+    ("params", "ending", "message"),
     [
         ({"memory": "pmem"}, "skipped", "memory=pmem needs path="),
         ({"memory": "memkind"}, "skipped", "memory=memkind needs path="),
@@ -112,10 +112,10 @@ def test_a_claim_of_persistence_does_not_change_the_kind_of_the_mount(
         ({"memory": "pmem", "path": "/dev/shm", "size": "1TiB"}, "skipped", "of memory"),
     ],
 )  # fmt: skip
-def test_impossible_memory_is_rejected_in_one_line(params: dict[str, Any], ending: str, words: str) -> None:
+def test_impossible_memory_is_rejected_in_one_line(params: dict[str, Any], ending: str, message: str) -> None:
     (outcome,) = measured(2, stream(**{"repeats": 2, **params}))
     assert (outcome["ending"], len(outcome["reason"].splitlines())) == (ending, 1)
-    assert words in outcome["reason"]
+    assert message in outcome["reason"]
 
 
 @pytest.mark.parametrize("memory", ["pmem", "memkind"])
@@ -156,24 +156,24 @@ def test_ranks_with_different_memory_are_rejected_by_name(tmpfs: Path, tmp_path:
 
 @pytest.mark.parametrize("memory", ["pmem", "memkind"])
 def test_a_killed_job_leaves_no_file_and_no_memory_behind(tmpfs: Path, tmp_path: Path, memory: str) -> None:
-    for place in (tmpfs, tmp_path):
-        own = place / unused_name("nameplate-test")
-        own.mkdir()
+    for directory in (tmpfs, tmp_path):
+        path = directory / unused_name("nameplate-test")
+        path.mkdir()
         try:
-            _start_and_kill(stream(memory=memory, path=str(own), size="128MiB", repeats=100000))
-            assert list(own.iterdir()) == []
-            assert not _mapping_programs(own)
+            _start_and_kill(stream(memory=memory, path=str(path), size="128MiB", repeats=100000))
+            assert list(path.iterdir()) == []
+            assert not _mapping_programs(path)
         finally:
-            shutil.rmtree(own)
+            shutil.rmtree(path)
 
 
-def _mapping_programs(place: Path) -> list[str]:
-    """Return the processes that map files in ``place``; a mapping keeps a deleted file's memory in use."""
-    found = []
+def _mapping_programs(directory: Path) -> list[str]:
+    """Return the processes that map files in ``directory``; a mapping keeps a deleted file's memory in use."""
+    identities = []
     for maps in Path("/proc").glob("[0-9]*/maps"):
         with suppress(OSError):
-            found += [maps.parent.name] if f" {place}/" in maps.read_text() else []
-    return found
+            identities += [maps.parent.name] if f" {directory}/" in maps.read_text() else []
+    return identities
 
 
 def _start_and_kill(request: dict[str, Any]) -> None:
@@ -183,27 +183,27 @@ def _start_and_kill(request: dict[str, Any]) -> None:
         assert process.stdin is not None
         process.stdin.write(json.dumps({"id": "x", "warmup_s": 0, **request}).encode() + b"\n")
         process.stdin.flush()
-        place = request["params"]["path"]
+        position = request["params"]["path"]
         deadline = time.monotonic() + 60
-        while not (ranks := _with_arrays(process.pid, place)) and time.monotonic() < deadline:
+        while not (ranks := _with_arrays(process.pid, position)) and time.monotonic() < deadline:
             time.sleep(0.05)
         assert ranks, "no rank has mapped its arrays"
         os.kill(ranks[0], signal.SIGKILL)
         process.wait(60)
 
 
-def _with_arrays(launcher: int, place: str) -> list[int]:
+def _with_arrays(launcher: int, position: str) -> list[int]:
     """Return the ranks that have mapped all three arrays."""
     ranks = ranks_of(mpi_programs()["openmpi"], launcher)
-    return [rank for rank in ranks if _mapped_bytes(rank, place) >= 3 * (128 << 20)]
+    return [rank for rank in ranks if _mapped_bytes(rank, position) >= 3 * (128 << 20)]
 
 
-def _mapped_bytes(rank: int, place: str) -> int:
+def _mapped_bytes(rank: int, position: str) -> int:
     total = 0
     for line in Path(f"/proc/{rank}/maps").read_text().splitlines():
-        if place in line and line.endswith("(deleted)"):
-            begin, end = (int(address, 16) for address in line.split()[0].split("-"))
-            total += end - begin
+        if position in line and line.endswith("(deleted)"):
+            start, end = (int(address, 16) for address in line.split()[0].split("-"))
+            total += end - start
     return total
 
 
@@ -219,13 +219,15 @@ def test_a_wrong_element_in_a_file_is_found(tmpfs: Path) -> None:
 
 def test_a_run_notes_that_the_memory_was_not_persistent(tmpfs: Path, tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
-    words = ["run", "mpi_stream", "op=triad,read", "memory=pmem", f"path={tmpfs}", "persist=none,array"]
+    arguments = ["run", "mpi_stream", "op=triad,read", "memory=pmem", f"path={tmpfs}", "persist=none,array"]
     more = ["size=1MiB", "repeats=2", "threads=1", "--mpi", f"{OPEN_MPI} -n 2", "--rounds", "1", "--samples", "1"]
-    answer = nameplate(*words, *more, "-o", str(path))
+    answer = nameplate(*arguments, *more, "-o", str(path))
     assert answer.returncode == 0, answer.stderr
     report = summarise(read_run(path))
-    own = next(r for r in report.results if r.summary.params["persist"] == "array" and r.summary.value is not None)
-    assert f"tmpfs on {tmpfs}: ordinary memory, not persistent memory" in own.remarks
-    assert "not persistent: flushed by msync" in own.remarks
-    assert own.rated.value is None
+    persisted = next(
+        r for r in report.results if r.summary.params["persist"] == "array" and r.summary.value is not None
+    )
+    assert f"tmpfs on {tmpfs}: ordinary memory, not persistent memory" in persisted.remarks
+    assert "not persistent: flushed by msync" in persisted.remarks
+    assert persisted.rated.value is None
     assert f"memory=pmem, path={tmpfs}, persist=array" in " ".join(table.title for table in report.tables)

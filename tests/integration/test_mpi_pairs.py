@@ -11,7 +11,7 @@ import pytest
 
 from mpi_ranks import OPEN_MPI, ask, command, faulty_mpi, nameplate
 from nameplate.execution.launch import mpi_programs
-from nameplate.probes.shared.pair_matrix import party_medians
+from nameplate.probes.mpi_pairs import PROBE
 from nameplate.results.run_file import read_run
 from nameplate.results.summarise import summarise
 from two_hosts import CLIENT, SERVER, Host, two_hosts
@@ -42,14 +42,14 @@ def test_every_pair_of_ranks_is_measured(family: str, ranks: int) -> None:
         # Each round takes as long as its slowest pair. The times of the pairs are rounded, and the sum is in steps of
         # the clock.
         slowest_s, all_s = max(sample["pairs"]) * messages, sum(sample["pairs"]) * messages
-        most_s = min(rounds * slowest_s, all_s)
-        assert slowest_s * 0.9999 - STEP_S <= sample["elapsed_s"] <= most_s * 1.0001 + STEP_S
+        max_s = min(rounds * slowest_s, all_s)
+        assert slowest_s * 0.9999 - STEP_S <= sample["elapsed_s"] <= max_s * 1.0001 + STEP_S
 
 
 def test_a_run_names_the_slowest_pairs_and_ranks(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
-    words = ["run", "mpi_pairs", "between=ranks", "--mpi", f"{OPEN_MPI} -n 4", "--rounds", "2", "--samples", "1"]
-    answer = nameplate(*words, "--time", "1ms", "-o", str(path))
+    arguments = ["run", "mpi_pairs", "between=ranks", "--mpi", f"{OPEN_MPI} -n 4", "--rounds", "2", "--samples", "1"]
+    answer = nameplate(*arguments, "--time", "1ms", "-o", str(path))
     assert answer.returncode == 0, answer.stderr
     assert "Slowest pairs, messages of 8B" in answer.stdout
     report = summarise(read_run(path))
@@ -60,7 +60,8 @@ def test_a_run_names_the_slowest_pairs_and_ranks(tmp_path: Path) -> None:
     host = report.machine.hostname
     for result in (r for r in report.results if r.summary.metric == "latency"):
         assert len(result.pairs) == 6
-        medians = party_medians(result.pairs)
+        assert PROBE.pair_matrix is not None
+        medians = [median or 0.0 for median in PROBE.pair_matrix.party_medians(result.pairs)]
         slowest = f"{medians.index(max(medians))} ({host})"
         size = "1MiB" if result.summary.params["size"] == 1 << 20 else "8B"
         table = next(t for t in report.tables if t.title == f"Each rank's median over its partners, messages of {size}")
@@ -85,12 +86,12 @@ def test_a_link_that_flips_a_byte_is_named(family: str, tmp_path: Path, monkeypa
     records = ask(command(family, 4), pairs_experiment(size=5000), pairs_experiment(size=8))
     outcomes = [r for r in records if r["type"] == "outcome"]
     assert [r["ending"] for r in outcomes] == ["invalid", "ok"]
-    words = r"rank 1 on (\S+): the answer of rank 2 on \1 differs from the message"
-    assert re.fullmatch(words, outcomes[0]["reason"]), outcomes[0]["reason"]
+    message = r"rank 1 on (\S+): the answer of rank 2 on \1 differs from the message"
+    assert re.fullmatch(message, outcomes[0]["reason"]), outcomes[0]["reason"]
 
 
 # Sets a host name and mounts private shared memory, by which MPI distinguishes nodes.
-OWN_HOST = 'hostname "$0"; mount -t tmpfs tmpfs /dev/shm; exec "$@"'
+SEPARATE_HOST = 'hostname "$0"; mount -t tmpfs tmpfs /dev/shm; exec "$@"'
 AGENT = """#!/bin/sh
 shift
 exec {inside} sh -c "$*"
@@ -99,7 +100,7 @@ exec {inside} sh -c "$*"
 
 def as_host(host: Host, name: str) -> list[str]:
     """Return the start of a command that runs on a host with that name."""
-    return [*host.command("unshare", "--uts", "--ipc", "--mount"), "sh", "-c", OWN_HOST, name]
+    return [*host.command("unshare", "--uts", "--ipc", "--mount"), "sh", "-c", SEPARATE_HOST, name]
 
 
 def test_nodes_exchange_messages_over_their_network(tmp_path: Path) -> None:
@@ -109,8 +110,10 @@ def test_nodes_exchange_messages_over_their_network(tmp_path: Path) -> None:
         agent.write_text(AGENT.format(inside=shlex.join(as_host(second, "far"))))
         agent.chmod(0o755)
         launcher = [*OPEN_MPI.split(), "--mca", "plm_rsh_agent", str(agent), "--host", f"{SERVER}:2,{CLIENT}:2"]
-        words = [*as_host(first, "near"), *launcher, "-n", "4", str(mpi_programs()["openmpi"])]
-        header, sample, outcome, _ = ask(words, {**pairs_experiment(between="nodes", size=1 << 20), "max_samples": 1})
+        arguments = [*as_host(first, "near"), *launcher, "-n", "4", str(mpi_programs()["openmpi"])]
+        header, sample, outcome, _ = ask(
+            arguments, {**pairs_experiment(between="nodes", size=1 << 20), "max_samples": 1}
+        )
     assert (outcome["ending"], outcome["facts"]) == ("ok", {"parties": 2, "nodes": 2, "pairs_between_nodes": 1})
     assert header["machine"]["job"]["nodes"] == ["near", "far"]
     (message_s,) = sample["pairs"]

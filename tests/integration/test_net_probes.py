@@ -132,10 +132,10 @@ def test_streams_on_loopback(core_path: Path, params: dict[str, Any]) -> None:
 def test_a_paced_round_trip_is_timed_from_its_planned_start(core_path: Path) -> None:
     """A peer that is stopped for a while delays all messages that were planned meanwhile, not one."""
     command = [str(core_path), "serve", "--port", "0"]
-    with serving_here(command) as (peer, place):
+    with serving_here(command) as (peer, address):
         request = {"id": "x", "probe": "net_pingpong", "params": {"rate": 1000}, "sample_s": 0.5, "max_samples": 1,
                    "slice_s": 0.5, "warmup_s": 0.0, "repetitions": 500}  # fmt: skip
-        with subprocess.Popen([core_path, "--peer", place], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        with subprocess.Popen([core_path, "--peer", address], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                               text=True) as core:  # fmt: skip
             assert core.stdin is not None
             core.stdin.write(json.dumps(request) + "\n")
@@ -155,8 +155,8 @@ def test_a_paced_round_trip_is_timed_from_its_planned_start(core_path: Path) -> 
 @pytest.fixture
 def idle_peer(core_path: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """Start a peer without a key on a free port of this machine; yield its process and its address."""
-    with serving_here([str(core_path), "serve", "--port", "0"]) as found:
-        yield found
+    with serving_here([str(core_path), "serve", "--port", "0"]) as actual:
+        yield actual
 
 
 class serving_here:  # noqa: N801 (used as a function)
@@ -180,10 +180,10 @@ class serving_here:  # noqa: N801 (used as a function)
 def test_a_peer_announces_itself_as_json(core_path: Path) -> None:
     with subprocess.Popen([str(core_path), "serve", "--port", "0", "--json"], stdout=subprocess.PIPE) as peer:
         assert peer.stdout is not None
-        told = json.loads(peer.stdout.readline())
+        reported = json.loads(peer.stdout.readline())
         peer.terminate()
-    (address,) = told["listening"]
-    assert (address.rpartition(":")[0], told["has_key"]) == ("127.0.0.1", False)
+    (address,) = reported["listening"]
+    assert (address.rpartition(":")[0], reported["has_key"]) == ("127.0.0.1", False)
     assert int(address.rpartition(":")[2]) > 0
 
 
@@ -230,16 +230,16 @@ def test_ipv4_and_ipv6_both_work(core_path: Path, host: str) -> None:
         socket.create_server((host, 0), family=socket.AF_INET6 if ":" in host else socket.AF_INET).close()
     except OSError as error:
         pytest.skip(f"{host}: {error}")
-    with serving_here([str(core_path), "serve", "--listen", host, "--port", "0"]) as (_, place):
+    with serving_here([str(core_path), "serve", "--listen", host, "--port", "0"]) as (_, address):
         for protocol in ("tcp", "udp"):
-            outcome, _ = measure([str(core_path), "--peer", place], "net_pingpong", protocol=protocol)
+            outcome, _ = measure([str(core_path), "--peer", address], "net_pingpong", protocol=protocol)
             assert outcome["ending"] == "ok", outcome
 
 
 def test_only_the_right_key_is_accepted(core_path: Path, key: Path, tmp_path: Path) -> None:
     command = [str(core_path), "serve", "--port", "0", "--key-file", str(key)]
-    with serving_here(command) as (_, place):
-        peer = [str(core_path), "--peer", place]
+    with serving_here(command) as (_, address):
+        peer = [str(core_path), "--peer", address]
         assert measure([*peer, "--key-file", str(key)], "net_pingpong", protocol="udp")[0]["ending"] == "ok"
         assert "requires a key" in failed(peer)
         other = tmp_path / "other"
@@ -251,8 +251,10 @@ def test_only_the_right_key_is_accepted(core_path: Path, key: Path, tmp_path: Pa
 
 
 def test_listening_beyond_loopback_needs_a_key_and_a_busy_port_is_named(core_path: Path, key: Path) -> None:
-    def complaint(*words: str) -> str:
-        answer = subprocess.run([core_path, "serve", *words], capture_output=True, text=True, timeout=60, check=False)
+    def complaint(*arguments: str) -> str:
+        answer = subprocess.run(
+            [core_path, "serve", *arguments], capture_output=True, text=True, timeout=60, check=False
+        )
         assert answer.returncode == 2
         return answer.stderr
 
@@ -261,13 +263,13 @@ def test_listening_beyond_loopback_needs_a_key_and_a_busy_port_is_named(core_pat
     assert f"chmod 600 {key}" in complaint("--key-file", str(key))
     assert "File exists" in complaint("--new-key", str(key))
     assert "no-such-host.invalid" in complaint("--listen", "no-such-host.invalid")
-    with serving_here([str(core_path), "serve", "--port", "0"]) as (_, place):
-        assert "Address already in use" in complaint("--port", place.split(":")[1])
+    with serving_here([str(core_path), "serve", "--port", "0"]) as (_, address):
+        assert "Address already in use" in complaint("--port", address.split(":")[1])
 
 
 def test_an_invalid_peer_is_rejected_before_measuring(tmp_path: Path, key: Path) -> None:
-    def complaint(*words: str) -> str:
-        command = [sys.executable, "-m", "nameplate", "run", "net_pingpong", "-o", "x.jsonl", *words]
+    def complaint(*arguments: str) -> str:
+        command = [sys.executable, "-m", "nameplate", "run", "net_pingpong", "-o", "x.jsonl", *arguments]
         answer = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
         assert answer.returncode == 2
         assert not (tmp_path / "x.jsonl").exists()
@@ -275,11 +277,11 @@ def test_an_invalid_peer_is_rejected_before_measuring(tmp_path: Path, key: Path)
 
     assert "--peer [::1: not a HOST" in complaint("--peer", "[::1")
     assert "cannot read" in complaint("--peer", "127.0.0.1", "--key-file", "nowhere")
-    assert "--key-file needs --peer" in complaint("--key-file", str(key))
+    assert "--key-file needs the peer" in complaint("--key-file", str(key))
     key.write_text("secret")
-    words = complaint("--peer", "127.0.0.1", "--key-file", str(key))
-    assert "contains no key" in words
-    assert "secret" not in words
+    message = complaint("--peer", "127.0.0.1", "--key-file", str(key))
+    assert "contains no key" in message
+    assert "secret" not in message
 
 
 def test_a_peer_started_by_root_drops_its_privileges(core_path: Path) -> None:
@@ -316,10 +318,12 @@ def wait_for_threads(peer: subprocess.Popen[str], n_threads: int) -> None:
 def test_a_killed_client_leaves_no_resources_at_the_peer(
     core_path: Path, idle_peer: tuple[subprocess.Popen[str], str], protocol: str, probe: str
 ) -> None:
-    peer, place = idle_peer
+    peer, address = idle_peer
     before = descriptors_of(peer)
     for _ in range(3):
-        core = subprocess.Popen([core_path, "--peer", place], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        core = subprocess.Popen(
+            [core_path, "--peer", address], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
         assert core.stdin is not None
         assert core.stdout is not None
         params = {"protocol": protocol, "connections": 4}
@@ -335,15 +339,17 @@ def test_a_killed_client_leaves_no_resources_at_the_peer(
         while (threads_of(peer) > 1 or descriptors_of(peer) > before) and time.monotonic() < deadline:
             time.sleep(0.01)
         assert (threads_of(peer), descriptors_of(peer)) == (1, before)
-    assert measure([str(core_path), "--peer", place], probe, protocol=protocol)[0]["ending"] == "ok"
+    assert measure([str(core_path), "--peer", address], probe, protocol=protocol)[0]["ending"] == "ok"
 
 
 @pytest.mark.parametrize("protocol", ["tcp", "udp"])
 @pytest.mark.parametrize(("probe", "direction"), [("net_pingpong", ""), ("net_stream", "up"), ("net_stream", "down")])
 def test_a_killed_peer_fails_its_experiments_only(core_path: Path, protocol: str, probe: str, direction: str) -> None:
     command = [str(core_path), "serve", "--port", "0"]
-    with serving_here(command) as (peer, place):
-        core = subprocess.Popen([core_path, "--peer", place], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    with serving_here(command) as (peer, address):
+        core = subprocess.Popen(
+            [core_path, "--peer", address], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
         assert core.stdin is not None
         params = {"protocol": protocol, **({"direction": direction} if direction else {})}
         killed = {"id": "killed", "probe": probe, "params": params, "slice_s": 60, "sample_s": 0.1}
@@ -366,10 +372,10 @@ def test_a_killed_peer_fails_its_experiments_only(core_path: Path, protocol: str
 def test_a_sender_that_waits_for_a_distant_start_ends_with_its_client(
     core_path: Path, idle_peer: tuple[subprocess.Popen[str], str]
 ) -> None:
-    peer, place = idle_peer
+    peer, address = idle_peer
     params = {"protocol": "udp", "direction": "down", "rate": "1"}
     request = {"id": "x", "probe": "net_stream", "params": params, "slice_s": 60}
-    core = subprocess.Popen([core_path, "--peer", place], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    core = subprocess.Popen([core_path, "--peer", address], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert core.stdin is not None
     core.stdin.write(json.dumps(request) + "\n")
     core.stdin.flush()
@@ -384,8 +390,8 @@ def test_a_sender_that_waits_for_a_distant_start_ends_with_its_client(
 
 
 def test_a_session_ends_at_its_time_limit(core_path: Path) -> None:
-    with serving_here([str(core_path), "serve", "--port", "0", "--max-seconds", "6"]) as (_, place):
-        records = ask([str(core_path), "--peer", place],
+    with serving_here([str(core_path), "serve", "--port", "0", "--max-seconds", "6"]) as (_, address):
+        records = ask([str(core_path), "--peer", address],
                       {"probe": "net_pingpong", "params": {}, "slice_s": 30, "sample_s": 0.02})  # fmt: skip
     outcome = next(r for r in records if r["type"] == "outcome")
     assert (outcome["ending"], outcome["reason"]) == ("failed", "the peer allows 6 s per session")
@@ -395,11 +401,11 @@ def test_a_session_ends_at_its_time_limit(core_path: Path) -> None:
 def test_two_clients_at_once_are_both_served_and_flagged(
     core_path: Path, idle_peer: tuple[subprocess.Popen[str], str]
 ) -> None:
-    _, place = idle_peer
+    _, address = idle_peer
     # Long enough for both to start on a busy machine.
     request = json.dumps({"id": "x", "probe": "net_pingpong", "params": {}, "slice_s": 3, "sample_s": 0.1}) + "\n"
     cores = [
-        subprocess.Popen([core_path, "--peer", place], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        subprocess.Popen([core_path, "--peer", address], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         for _ in range(2)
     ]
     for core in cores:
@@ -414,8 +420,8 @@ def test_two_clients_at_once_are_both_served_and_flagged(
 
 
 def test_strangers_do_not_delay_a_test(core_path: Path, idle_peer: tuple[subprocess.Popen[str], str]) -> None:
-    peer, place = idle_peer
-    host, port = place.split(":")
+    peer, address = idle_peer
+    host, port = address.split(":")
     silent = [socket.create_connection((host, int(port))) for _ in range(900)]
     for i, connection in enumerate(silent):
         if i % 3:
@@ -424,7 +430,7 @@ def test_strangers_do_not_delay_a_test(core_path: Path, idle_peer: tuple[subproc
         datagrams.settimeout(0.5)
         for size in range(0, 1000, 10):
             datagrams.sendto(os.urandom(size), (host, int(port)))
-        assert measure([str(core_path), "--peer", place], "net_pingpong", protocol="udp")[0]["ending"] == "ok"
+        assert measure([str(core_path), "--peer", address], "net_pingpong", protocol="udp")[0]["ending"] == "ok"
         with pytest.raises(TimeoutError):
             datagrams.recv(1)
     assert peer.poll() is None
@@ -475,9 +481,9 @@ def test_datagrams_dropped_by_the_network_are_counted_there(core_path: Path, key
     assert total(samples, "lost_sender") == total(samples, "duplicates") == 0
 
 
-def mtu_found(hosts: Sequence[Host], plan: Path, key: Path, rounds: int) -> list[Summary]:
+def detected_mtu(hosts: Sequence[Host], plan: Path, key: Path, rounds: int) -> list[Summary]:
     run = plan.with_name(f"{rounds}.jsonl")
-    words: list[str | Path] = [
+    arguments: list[str | Path] = [
         sys.executable,
         "-m",
         "nameplate",
@@ -488,7 +494,7 @@ def mtu_found(hosts: Sequence[Host], plan: Path, key: Path, rounds: int) -> list
         "--peer",
         SERVER,
     ]
-    subprocess.run(hosts[1].command(*words, "--key-file", key, "--quiet", "-o", run), check=True)
+    subprocess.run(hosts[1].command(*arguments, "--key-file", key, "--quiet", "-o", run), check=True)
     return [r.summary for r in summarise(read_run(run)).results if r.summary.metric == "mtu"]
 
 
@@ -502,9 +508,9 @@ def test_the_mtu_is_found_from_the_times_of_round_trips(core_path: Path, key: Pa
         serve, _ = between(hosts, core_path, key)
         with serving(serve):
             # Disturbances by other programs may hide the MTU in a few rounds.
-            tries = (mtu_found(hosts, plan, key, rounds) for rounds in (4, 8, 16))
-            found = next((mtu for mtu in tries if mtu), [])
-    assert len(found) == 1
-    low, high = found[0].ci or (0, 0)
+            tries = (detected_mtu(hosts, plan, key, rounds) for rounds in (4, 8, 16))
+            actual = next((mtu for mtu in tries if mtu), [])
+    assert len(actual) == 1
+    low, high = actual[0].ci or (0, 0)
     assert low <= MTU <= high
     assert high - low <= 0.1 * MTU

@@ -7,13 +7,12 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
 from nameplate.commands import run
+from nameplate.commands._run_options import RunOptions
 from nameplate.report.content.aliases import without_names
 from nameplate.report.exports import xml
 from nameplate.report.html.document import DETAILS
@@ -25,13 +24,13 @@ from simulated_cluster import node_name, write_stream_run
 MAX_BYTES = 5_000_000
 
 
-def nodes(*words: str | Path) -> subprocess.CompletedProcess[str]:
-    return run_nameplate("nodes", *words)
+def nodes(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    return run_nameplate("nodes", *arguments)
 
 
-def run_nameplate(*words: str | Path) -> subprocess.CompletedProcess[str]:
+def run_nameplate(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "nameplate", *map(str, words)],
+        [sys.executable, "-m", "nameplate", *map(str, arguments)],
         capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
 
@@ -43,10 +42,10 @@ def test_slow_nodes_are_named_and_set_the_exit_code(tmp_path: Path) -> None:
     assert (answer.returncode, answer.stderr) == (1, "")
     assert "Slow: node[00007-00008,00021] (3 of 40)" in answer.stdout
     command = next(line for line in answer.stdout.splitlines() if line.startswith("scontrol"))
-    words = shlex.split(command)
-    assert words[:4] == ["scontrol", "update", "NodeName=node[00007-00008,00021]", "State=DRAIN"]
-    assert words[4].startswith("Reason=nameplate: ")
-    assert words[4].endswith(" behind")
+    arguments = shlex.split(command)
+    assert arguments[:4] == ["scontrol", "update", "NodeName=node[00007-00008,00021]", "State=DRAIN"]
+    assert arguments[4].startswith("Reason=nameplate: ")
+    assert arguments[4].endswith(" behind")
     assert "40 nodes, 1 hardware class" in answer.stdout
 
 
@@ -56,10 +55,7 @@ def test_a_run_that_finds_a_slow_node_has_the_exit_code_of_nodes(
 ) -> None:
     path = tmp_path / "run.jsonl"
     write_stream_run(path, 40, slow=slow)
-    options: Any = SimpleNamespace(
-        quiet=False, expect=None, report=None, study=None, json=False, has_tables=False, mpi=None
-    )
-    assert run._finish(options, summarise(read_run(path)), path) == code
+    assert run._finish(RunOptions(), summarise(read_run(path)), path) == code
     assert verdict in capsys.readouterr().out
 
 
@@ -121,19 +117,19 @@ def test_a_file_of_one_node_has_its_values(tmp_path: Path) -> None:
 def test_a_file_of_one_node_is_shown_and_compared(tmp_path: Path) -> None:
     path = tmp_path / "memory_results-48x1-1580000000.dat"
     path.write_text(ONE_NODE, encoding="utf-8")
-    shown, compared = run_nameplate("show", "--all", path), run_nameplate("compare", path, path, "--all")
-    assert [(each.returncode, each.stderr) for each in (shown, compared)] == [(0, "")] * 2
-    assert "135.7 GB/s" in shown.stdout
-    assert "2.827 GB/s" in shown.stdout
+    printed, compared = run_nameplate("show", "--all", path), run_nameplate("compare", path, path, "--all")
+    assert [(item.returncode, item.stderr) for item in (printed, compared)] == [(0, ""), (4, "")]
+    assert "135.7 GB/s" in printed.stdout
+    assert "2.827 GB/s" in printed.stdout
     assert compared.stdout.count("1.000") == 8
 
 
 def test_the_json_has_every_value(tmp_path: Path) -> None:
     write_stream_run(tmp_path / "run.jsonl", 10, slow={6: 0.3})
-    told = json.loads(nodes(tmp_path / "run.jsonl", "--json").stdout)
-    assert told["names"][6] == node_name(6)
-    assert [metric["slow"] for metric in told["metrics"]] == [[6]] * 4
-    assert all(len(metric["value"]) == 10 for metric in told["metrics"])
+    reported = json.loads(nodes(tmp_path / "run.jsonl", "--json").stdout)
+    assert reported["names"][6] == node_name(6)
+    assert [metric["slow"] for metric in reported["metrics"]] == [[6]] * 4
+    assert all(len(metric["value"]) == 10 for metric in reported["metrics"])
 
 
 @pytest.mark.slow
@@ -146,8 +142,8 @@ def test_a_report_of_ten_thousand_nodes_stays_small(tmp_path: Path) -> None:
 def test_a_run_without_nodes_is_rejected_in_one_line(tmp_path: Path) -> None:
     write_stream_run(tmp_path / "one.jsonl", 1, rounds=1)
     (tmp_path / "x.dat").write_text("<stream_run/>", encoding="utf-8")
-    for words, code in (("one.jsonl", 2), ("x.dat", 2), ("missing.jsonl", 2)):
-        answer = nodes(tmp_path / words)
+    for message, code in (("one.jsonl", 2), ("x.dat", 2), ("missing.jsonl", 2)):
+        answer = nodes(tmp_path / message)
         assert answer.returncode == code
         assert answer.stderr.startswith("nameplate: ")
         assert len(answer.stderr.splitlines()) == 1
@@ -161,16 +157,16 @@ def test_a_recheck_that_is_impossible_is_reported(tmp_path: Path) -> None:
     write_stream_run(slow, 10, slow={6: 0.3}, rounds=3)
     write_stream_run(healthy, 10, rounds=3)
     other.write_text(xml.export(summarise(read_run(slow))), encoding="utf-8")
-    again: list[str | Path] = ["--recheck", tmp_path / "again.jsonl"]
-    for words, said in (
-        ([slow, *again], "--recheck needs a run file and a launcher"),
-        ([other, *again, "--mpi", "mpirun -n 2"], "--recheck needs a run file and a launcher"),
-        ([slow, *again, "--json"], "leave out -o and --json"),
-        ([slow, *again, "--mpi", "no-such-launcher"], "not found on PATH"),
+    second: list[str | Path] = ["--recheck", tmp_path / "again.jsonl"]
+    for message, said in (
+        ([slow, *second], "--recheck needs a run file and a launcher"),
+        ([other, *second, "--mpi", "mpirun -n 2"], "--recheck needs a run file and a launcher"),
+        ([slow, *second, "--json"], "leave out -o and --json"),
+        ([slow, *second, "--mpi", "no-such-launcher"], "not found on PATH"),
     ):
-        answer = nodes(*words)
+        answer = nodes(*message)
         assert (answer.returncode, said in answer.stderr) == (2, True), answer.stderr
         assert len(answer.stderr.splitlines()) == 1
-    answer = nodes(healthy, *again, "--mpi", "mpirun -n 2")
+    answer = nodes(healthy, *second, "--mpi", "mpirun -n 2")
     assert (answer.returncode, "is slow" in answer.stdout) == (0, True)
     assert not (tmp_path / "again.jsonl").exists()

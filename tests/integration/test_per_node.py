@@ -41,14 +41,14 @@ def test_every_node_takes_the_probe_and_has_a_record(tmp_path: Path, launcher: s
     path = tmp_path / "run.jsonl"
     answer = nameplate("run", *CELL, "--per-node", way, "-o", str(path), "--mpi", f"{launcher} -n 4")
     assert answer.returncode == 0, answer.stderr
-    found = records(path)
-    for record in found:
+    actual = records(path)
+    for record in actual:
         jsonschema.validate(record, SCHEMA)
-    samples = [record for record in found if record["type"] == "sample"]
+    samples = [record for record in actual if record["type"] == "sample"]
     assert sorted(sample["node"] for sample in samples) == [0, 0, 1, 1, 2, 2, 3, 3]
-    assert all(len(json.dumps(record)) <= 4096 for record in found if "node" in record)
+    assert all(len(json.dumps(record)) <= 4096 for record in actual if "node" in record)
     assert all(sample["elapsed_s"] > 0.02 for sample in samples), "samples of 10 ms are added up"
-    outcomes = [record for record in found if record["type"] == "outcome"]
+    outcomes = [record for record in actual if record["type"] == "outcome"]
     assert all(outcome["total_s"] < 60 for outcome in outcomes), "every rank's clock begins before its experiment does"
     file = read_run(path)
     assert file.run.per_node == way
@@ -68,7 +68,7 @@ def test_every_node_takes_the_probe_and_has_a_record(tmp_path: Path, launcher: s
 @pytest.mark.slow
 def test_a_slow_node_is_measured_again_alone(tmp_path: Path, launcher: str) -> None:
     """The first run shows one node a hundred times slower than the others; the second run finds it normal."""
-    first, again = tmp_path / "run.jsonl", tmp_path / "again.jsonl"
+    first, second = tmp_path / "run.jsonl", tmp_path / "again.jsonl"
     answer = nameplate("run", *CELL[:-1], "6", "--per-node", "in-turn", "-o", str(first), "--mpi", f"{launcher} -n 4")
     assert answer.returncode == 0, answer.stderr
     slowed = records(first)
@@ -77,14 +77,14 @@ def test_a_slow_node_is_measured_again_alone(tmp_path: Path, launcher: str) -> N
         if record["type"] == "sample":
             record["elapsed_s"] = record["work"]["flops"] / (1e8 if record["node"] == 2 else 1e10)
     first.write_text("".join(json.dumps(record) + "\n" for record in slowed))
-    found = nameplate("nodes", str(first))
-    assert (found.returncode, "scontrol update NodeName=far2 " in found.stdout) == (1, True), found.stdout
+    actual = nameplate("nodes", str(first))
+    assert (actual.returncode, "scontrol update NodeName=far2 " in actual.stdout) == (1, True), actual.stdout
 
-    answer = nameplate("nodes", str(first), "--recheck", str(again), "--mpi", f"{launcher} -n 4")
+    answer = nameplate("nodes", str(first), "--recheck", str(second), "--mpi", f"{launcher} -n 4")
     assert answer.returncode == 0, answer.stdout + answer.stderr
     labels = {line.split()[0]: line.split()[-1] for line in answer.stdout.splitlines() if " rate " in line}
     assert labels == {"far2": "transient"}
-    file = read_run(again)
+    file = read_run(second)
     assert (file.stop is not None, len(file.measurements), file.run.per_node) == (True, 6, "in-turn")
     assert all(set(measurement.of_nodes) == {0, 1, 2, 3} for measurement in file.measurements)
 
@@ -111,7 +111,7 @@ def test_a_node_that_cannot_measure_is_named_and_the_others_are_measured(tmp_pat
     report = summarise(read_run(path))
     assert report.nodes is not None
     assert report.nodes.metrics[0].value[1] is None
-    assert all(report.nodes.metrics[0].value[place] for place in (0, 2))
+    assert all(report.nodes.metrics[0].value[position] for position in (0, 2))
     assert any("far1" in note for note in report.notes), report.notes
     assert "far1" in answer.stdout
     assert "not measured: far1" in nameplate("nodes", str(path)).stdout
@@ -120,9 +120,9 @@ def test_a_node_that_cannot_measure_is_named_and_the_others_are_measured(tmp_pat
 @pytest.mark.slow
 def test_records_of_other_ranks_survive_the_death_of_a_rank(tmp_path: Path, launcher: str) -> None:
     path = tmp_path / "run.jsonl"
-    words = ["run", "cpu_flops", "isa=avx2", "threads=1", "--rounds", "1", "--samples", "1", "--time", "2s",
+    arguments = ["run", "cpu_flops", "isa=avx2", "threads=1", "--rounds", "1", "--samples", "1", "--time", "2s",
              "--per-node", "in-turn", "--seed", "1", "-o", str(path), "--mpi", f"{launcher} -n 4"]  # fmt: skip
-    process = subprocess.Popen([sys.executable, "-m", "nameplate", *words], stdout=subprocess.PIPE, text=True,
+    process = subprocess.Popen([sys.executable, "-m", "nameplate", *arguments], stdout=subprocess.PIPE, text=True,
                                stderr=subprocess.PIPE)  # fmt: skip
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline and not (path.exists() and '"node"' in path.read_text()):
@@ -139,21 +139,21 @@ def test_records_of_other_ranks_survive_the_death_of_a_rank(tmp_path: Path, laun
 
 def ranks_by_host(launcher: int) -> list[tuple[int, str]]:
     """Return the ranks of a launched job with the name of their host."""
-    found = []
+    ranks = []
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit():
             continue
         try:
-            words = (entry / "cmdline").read_bytes().split(b"\0")
-            if b"nameplate-core-mpi-" not in words[0] or not descends(int(entry.name), launcher):
+            arguments = (entry / "cmdline").read_bytes().split(b"\0")
+            if b"nameplate-core-mpi-" not in arguments[0] or not descends(int(entry.name), launcher):
                 continue
         except OSError:
             continue
         host = subprocess.run(
             ["nsenter", "-t", entry.name, "-u", "hostname"], capture_output=True, text=True, check=False
         )
-        found.append((int(entry.name), host.stdout.strip()))
-    return found
+        ranks.append((int(entry.name), host.stdout.strip()))
+    return ranks
 
 
 def test_ranks_need_not_be_spread_evenly(tmp_path: Path) -> None:
@@ -172,9 +172,9 @@ def test_the_cluster_plan_measures_single_nodes_and_all_together(tmp_path: Path,
 
     The hosts share the memory of one machine, so the arrays are smaller than those of the plan.
     """
-    path, own = tmp_path / "run.jsonl", tmp_path / "cluster.toml"
-    own.write_text((SHIPPED / "cluster.toml").read_text().replace('op = "triad"', 'op = "triad"\nsize = "64MB"'))
-    answer = nameplate("run", str(own), "--rounds", "1", "-o", str(path), "--mpi", f"{launcher} -n {len(HOSTS)}")
+    path, plan_path = tmp_path / "run.jsonl", tmp_path / "cluster.toml"
+    plan_path.write_text((SHIPPED / "cluster.toml").read_text().replace('op = "triad"', 'op = "triad"\nsize = "64MB"'))
+    answer = nameplate("run", str(plan_path), "--rounds", "1", "-o", str(path), "--mpi", f"{launcher} -n {len(HOSTS)}")
     assert answer.returncode == 0, answer.stderr
     by_node = {(record["probe"], record["node"]) for record in records(path)
                if record["type"] == "outcome" and "node" in record}  # fmt: skip
@@ -186,7 +186,7 @@ def test_the_cluster_plan_measures_single_nodes_and_all_together(tmp_path: Path,
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("arguments", "said"),
     [
         (["null", "--per-node", "in-turn"], "--per-node needs the nodes of an MPI job"),
         (["null", "--per-node", "in-turn", "--mpi", "mpirun -n 2", "--series", "2s/1s"], "leave out --series"),
@@ -194,7 +194,7 @@ def test_the_cluster_plan_measures_single_nodes_and_all_together(tmp_path: Path,
         (["cluster"], 'cluster measures the nodes of an MPI job: nameplate run cluster --mpi "srun -N 8"'),
     ],
 )
-def test_impossible_options_are_rejected_in_one_line(words: list[str], said: str) -> None:
-    answer = nameplate("run", *words)
+def test_impossible_options_are_rejected_in_one_line(arguments: list[str], said: str) -> None:
+    answer = nameplate("run", *arguments)
     assert (answer.returncode, said in answer.stderr) == (2, True), answer.stderr
     assert len(answer.stderr.splitlines()) == 1

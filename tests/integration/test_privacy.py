@@ -34,27 +34,31 @@ def on_that_host(home: Path, *arguments: str) -> str:
 @pytest.fixture(scope="module")
 def home() -> Iterator[Path]:
     """Create a home directory with runs of probes that record files and addresses, and with their report."""
-    place = Path("/home") / USER
-    place.mkdir(parents=True)
+    directory = Path("/home") / USER
+    directory.mkdir(parents=True)
     few = ["--rounds", "1", "--samples", "2", "--time", "2ms", "--quiet"]
-    on_that_host(place, "run", "disk_block", f"file={place}", "size=1MiB", "block=4KiB", *few, "-o", "disk.jsonl")
-    on_that_host(place, "run", "disk_block", f"file={place}/none/x", "size=1MiB", "block=4KiB", *few, "-o", "bad.jsonl")
-    on_that_host(place, "run", "net_pingpong", *few, "-o", "net.jsonl")
-    on_that_host(place, "report", "disk.jsonl", "bad.jsonl", "net.jsonl", "-o", "report.html")
-    yield place
-    subprocess.run(["rm", "-rf", str(place)], check=True)
+    on_that_host(
+        directory, "run", "disk_block", f"file={directory}", "size=1MiB", "block=4KiB", *few, "-o", "disk.jsonl"
+    )
+    on_that_host(
+        directory, "run", "disk_block", f"file={directory}/none/x", "size=1MiB", "block=4KiB", *few, "-o", "bad.jsonl"
+    )
+    on_that_host(directory, "run", "net_pingpong", *few, "-o", "net.jsonl")
+    on_that_host(directory, "report", "disk.jsonl", "bad.jsonl", "net.jsonl", "-o", "report.html")
+    yield directory
+    subprocess.run(["rm", "-rf", str(directory)], check=True)
 
 
 def identifiers() -> set[str]:
     """Return the names, addresses and serial numbers of this machine and that user."""
-    found = {HOST, USER}
+    names_to_hide = {HOST, USER}
     names = ("/etc/machine-id", "/proc/sys/kernel/random/boot_id", "/var/lib/dbus/machine-id")
-    found |= {path.read_text().strip() for path in map(Path, names) if path.exists()}
-    found |= {path.read_text().strip() for path in Path("/sys/class/dmi/id").glob("*_serial")}
-    found |= {path.read_text().strip() for path in Path("/sys/class/net").glob("*/address")}
+    names_to_hide |= {path.read_text().strip() for path in map(Path, names) if path.exists()}
+    names_to_hide |= {path.read_text().strip() for path in Path("/sys/class/dmi/id").glob("*_serial")}
+    names_to_hide |= {path.read_text().strip() for path in Path("/sys/class/net").glob("*/address")}
     listed = subprocess.run(["ip", "-j", "address"], capture_output=True, text=True, check=True).stdout
-    found |= {address["local"] for link in json.loads(listed) for address in link["addr_info"]}
-    return {word for word in found if len(word.strip("0:")) > 3}
+    names_to_hide |= {address["local"] for link in json.loads(listed) for address in link["addr_info"]}
+    return {word for word in names_to_hide if len(word.strip("0:")) > 3}
 
 
 def test_a_run_file_keeps_the_host_and_the_paths(home: Path) -> None:

@@ -24,11 +24,11 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_report_is_read_like_its_run(measured: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    shown = []
+    printed = []
     for path in (measured, measured.with_suffix(".html")):
         assert run(["show", str(path), "--format", "json"]) == 0
-        shown.append(json.loads(capsys.readouterr().out))
-    assert shown[0] == shown[1]
+        printed.append(json.loads(capsys.readouterr().out))
+    assert printed[0] == printed[1]
     assert run(["show", str(measured.with_suffix(".html"))]) == 0
     assert "null" in capsys.readouterr().out
     assert run(["compare", str(measured), str(measured.with_suffix(".html"))]) == 0
@@ -83,19 +83,19 @@ def test_a_command_that_draws_names_the_missing_packages(
     measured: Path, tmp_path: Path, arguments: list[str], named: str
 ) -> None:
     """A process without these packages: a module that is None in sys.modules cannot be imported."""
-    words = [str(measured) if word == "RUN" else word for word in arguments]
+    parts = [str(measured) if word == "RUN" else word for word in arguments]
     hidden = "import sys; sys.modules.update(dict.fromkeys(('altair', 'jinja2', 'vl_convert')));"
-    command = f"{hidden} from nameplate.command_line import run; sys.exit(run({words!r}))"
+    command = f"{hidden} from nameplate.command_line import run; sys.exit(run({parts!r}))"
     ended = subprocess.run([sys.executable, "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False)
-    wanted = f"nameplate: {named} needs packages that are not installed: pip install 'nameplate[report]'\n"
-    assert (ended.returncode, ended.stderr) == (2, wanted)
+    expected = f"nameplate: {named} needs packages that are not installed: pip install 'nameplate[report]'\n"
+    assert (ended.returncode, ended.stderr) == (2, expected)
     assert not list(tmp_path.iterdir())
 
 
 def test_a_report_is_read_without_the_packages_that_draw_it(measured: Path) -> None:
-    words = ["show", str(measured.with_suffix(".html")), "--json"]
+    arguments = ["show", str(measured.with_suffix(".html")), "--json"]
     hidden = "import sys; sys.modules.update(dict.fromkeys(('altair', 'jinja2', 'vl_convert')));"
-    command = f"{hidden} from nameplate.command_line import run; sys.exit(run({words!r}))"
+    command = f"{hidden} from nameplate.command_line import run; sys.exit(run({arguments!r}))"
     ended = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr
     assert json.loads(ended.stdout)["rows"]
@@ -110,11 +110,11 @@ def test_a_directory_stands_for_its_newest_run(
     with (tmp_path / "old.jsonl").open("a") as old:
         old.write("not a record\n")
     os.utime(tmp_path / "old.jsonl", (1e9, 1e9))
-    shown = []
+    printed = []
     for arguments in (["show", str(tmp_path), "--json"], ["show", str(measured), "--format", "json"]):
         assert run(arguments) == 0
-        shown.append(json.loads(capsys.readouterr().out))
-    assert shown[0] == shown[1]
+        printed.append(json.loads(capsys.readouterr().out))
+    assert printed[0] == printed[1]
     assert run(["show", str(measured), "--json", "--format", "csv"]) == 2
     assert "--json and --format csv: use one of them" in capsys.readouterr().err
 
@@ -137,12 +137,12 @@ def test_invalid_numbers_are_rejected(
     measured: Path, tmp_path: Path, value: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lines = measured.read_text().splitlines()
-    place = next(number for number, line in enumerate(lines) if '"type":"sample"' in line)
-    record = json.loads(lines[place])
-    lines[place] = json.dumps({**record, "elapsed_s": "HERE"}).replace('"HERE"', value)
+    index = next(number for number, line in enumerate(lines) if '"type":"sample"' in line)
+    record = json.loads(lines[index])
+    lines[index] = json.dumps({**record, "elapsed_s": "HERE"}).replace('"HERE"', value)
     hostile = tmp_path / "hostile.jsonl"
     hostile.write_text("\n".join(lines) + "\n")
-    assert f"line {place + 1} is not a nameplate record" in refused(hostile, capsys)
+    assert f"line {index + 1} is not a nameplate record" in refused(hostile, capsys)
 
 
 def test_a_report_that_unpacks_to_too_much_is_rejected(

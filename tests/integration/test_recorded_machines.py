@@ -246,12 +246,12 @@ class TestEpycWithTwoSocketsAndEightNodes:
         monkeypatch.setenv("NAMEPLATE_CORE", str(core))
         monkeypatch.chdir(tmp_path)
         assert run(["run", plan, "--dry-run"]) == 0
-        shown = capsys.readouterr().out
-        found = re.search(r"6 rounds take about (\d+) s; measuring ends within (\d+) s", shown)
-        assert found
-        assert 0 < int(found[1]) <= int(found[2])
-        assert "threads=512" in shown
-        assert ("node=7 memory_node=0" in shown) == (plan == "full")
+        printed = capsys.readouterr().out
+        actual = re.search(r"6 rounds take about (\d+) s; measuring ends within (\d+) s", printed)
+        assert actual
+        assert 0 < int(actual[1]) <= int(actual[2])
+        assert "threads=512" in printed
+        assert ("node=7 memory_node=0" in printed) == (plan == "full")
 
 
 class TestXeonWithTwoSockets:
@@ -511,8 +511,8 @@ def test_planted_identifiers_are_left_out(describe: Describe, tmp_path: Path) ->
 @pytest.mark.parametrize("name", NAMES)
 def test_an_instance_type_is_recognised_and_other_machines_are_none(name: str, describe: Describe) -> None:
     machine = msgspec.convert(describe(name), MachineRecord)
-    words = "aws m7a.large (from the DMI)" if name == "cloud-guest" else "no type of the catalogue"
-    assert machine_type(machine, shipped_catalogue()).words == words
+    message = "aws m7a.large (from the DMI)" if name == "cloud-guest" else "no type of the catalogue"
+    assert machine_type(machine, shipped_catalogue()).description == message
 
 
 def change(root: Path, path: str, content: str) -> None:
@@ -610,7 +610,7 @@ class TestHostileRecording:
 
 
 class TestMachineThatHidesFiles:
-    """What the system does not tell is unknown, and not 0, none or bare metal."""
+    """A fact that the system does not report is unknown, and not 0, none or bare metal."""
 
     @staticmethod
     def without(name: str, core: Path, root: Path, *paths: str) -> Machine:
@@ -658,5 +658,5 @@ class TestMachineThatHidesFiles:
         assert machine["default_threads"] == 72
         monkeypatch.setenv("NAMEPLATE_CORE", str(core_path))
         assert run(["machine", "--root", str(tmp_path)]) == 0
-        shown = " ".join(capsys.readouterr().out.split())
-        assert "72 CPUs; each counts as a core, since the system does not show their cores" in shown
+        printed = " ".join(capsys.readouterr().out.split())
+        assert "72 CPUs; each counts as a core, since the system does not show their cores" in printed

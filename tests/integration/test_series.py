@@ -51,10 +51,10 @@ def test_a_series_has_one_sample_per_interval_without_gaps(
     assert answer.returncode == 0, answer.stderr
     samples = samples_of(tmp_path / "x.jsonl")
     assert len(samples) == count
-    begin_s = samples[0].start_s
+    start_s = samples[0].start_s
     for before, after in zip(samples, samples[1:], strict=False):  # noqa: RUF007
         assert after.start_s == pytest.approx(before.start_s + before.elapsed_s, abs=1e-6)
-    total_s = samples[-1].start_s + samples[-1].elapsed_s - begin_s
+    total_s = samples[-1].start_s + samples[-1].elapsed_s - start_s
     assert sum(sample.elapsed_s for sample in samples) == pytest.approx(total_s, rel=1e-3)
     # A disturbance may delay the last sample; the series makes up for earlier delays.
     assert total_s > (count - 1) * interval_s
@@ -87,7 +87,7 @@ PERIOD_S = 1.2
 
 def stop_now_and_then(process: subprocess.Popen[bytes], core: int) -> None:
     """Stop a core for a sixth of each 1.2 s."""
-    begin = time.monotonic()
+    start = time.monotonic()
     times = 0
     while process.poll() is None:
         times += 1
@@ -97,7 +97,7 @@ def stop_now_and_then(process: subprocess.Popen[bytes], core: int) -> None:
             os.kill(core, signal.SIGCONT)
         except ProcessLookupError:
             return
-        time.sleep(max(0.0, begin + times * PERIOD_S - time.monotonic()))
+        time.sleep(max(0.0, start + times * PERIOD_S - time.monotonic()))
 
 
 @pytest.mark.slow
@@ -111,14 +111,14 @@ def test_a_periodic_disturbance_is_found_and_explained(tmp_path: Path) -> None:
     dips = [event for event in row["over_time"]["events"] if event["kind"] == "dips"]
     assert len(dips) == 1, row["over_time"]["events"]
     # Disturbances may deepen some of the dips, and then only those may stand out.
-    each = dips[0]["period_s"] / PERIOD_S
-    assert each == pytest.approx(max(1, round(each)), rel=0.02)
+    item = dips[0]["period_s"] / PERIOD_S
+    assert item == pytest.approx(max(1, round(item)), rel=0.02)
     assert dips[0]["change"] < -0.2
     assert [moved["name"] for moved in dips[0]["moved"]]
-    shown = subprocess.run(
+    printed = subprocess.run(
         [*COMMAND, "show", "x.jsonl"], capture_output=True, text=True, cwd=tmp_path, check=True
     ).stdout
-    assert "it falls by" in shown
+    assert "it falls by" in printed
 
 
 def test_a_terminal_shows_the_series_while_it_runs(tmp_path: Path) -> None:

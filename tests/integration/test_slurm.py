@@ -48,29 +48,29 @@ def srun(request: pytest.FixtureRequest) -> str:
     return f"srun --mpi={PMI_OF[request.param]}"
 
 
-def nameplate(*words: str) -> list[str]:
-    return [sys.executable, "-m", "nameplate", *words]
+def nameplate(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "nameplate", *arguments]
 
 
-def run(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(words, capture_output=True, text=True, timeout=DEADLINE_S, check=False)
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(arguments, capture_output=True, text=True, timeout=DEADLINE_S, check=False)
 
 
-def said(*words: str) -> str:
-    return subprocess.run(words, capture_output=True, text=True, timeout=DEADLINE_S, check=True).stdout
+def said(*arguments: str) -> str:
+    return subprocess.run(arguments, capture_output=True, text=True, timeout=DEADLINE_S, check=True).stdout
 
 
-def wait_until(happened: Callable[[], bool], what: str) -> None:
+def wait_until(happened: Callable[[], bool], name: str) -> None:
     deadline = time.monotonic() + DEADLINE_S
     while not happened():
-        assert time.monotonic() < deadline, what
+        assert time.monotonic() < deadline, name
         time.sleep(0.05)
 
 
 def state_of(job: str) -> str:
-    found = re.search(r"JobState=(\S+)", said("scontrol", "show", "job", job))
-    assert found
-    return found[1]
+    actual = re.search(r"JobState=(\S+)", said("scontrol", "show", "job", job))
+    assert actual
+    return actual[1]
 
 
 def submit(script: str) -> str:
@@ -108,11 +108,11 @@ def has_begun(path: Path) -> Callable[[], bool]:
 
 def rank_of(family: str, number: int) -> int:
     """Return the process of this rank of the running step."""
-    wanted = {f"SLURM_PROCID={number}".encode(), f"SLURM_CONF={os.environ['SLURM_CONF']}".encode()}
+    expected = {f"SLURM_PROCID={number}".encode(), f"SLURM_CONF={os.environ['SLURM_CONF']}".encode()}
     for entry in Path("/proc").iterdir():
         try:
             is_rank = entry.name.isdigit() and (entry / "exe").readlink() == mpi_programs()[family].resolve()
-            if is_rank and wanted <= set((entry / "environ").read_bytes().split(b"\0")):
+            if is_rank and expected <= set((entry / "environ").read_bytes().split(b"\0")):
                 return int(entry.name)
         except OSError:
             continue
@@ -128,11 +128,11 @@ def test_a_batch_job_leaves_a_run_file(srun: str) -> None:
     written = run(*nameplate(*asked, "--slurm", "job.sbatch"))
     assert (written.returncode, written.stdout) == (0, "wrote job.sbatch; submit it with: sbatch job.sbatch\n")
     job = submit("job.sbatch")
-    words = Path(f"nameplate-mpi_pingpong-{job}.out")
-    assert finished(job) == "COMPLETED", words.read_text()
-    assert f"nameplate show --all nameplate-{job}.jsonl" in words.read_text()
-    shown = json.loads(said(*nameplate("show", f"nameplate-{job}.jsonl", "--format", "json")))
-    rows = [row for row in shown["rows"] if row["metric"] == "latency"]
+    message = Path(f"nameplate-mpi_pingpong-{job}.out")
+    assert finished(job) == "COMPLETED", message.read_text()
+    assert f"nameplate show --all nameplate-{job}.jsonl" in message.read_text()
+    printed = json.loads(said(*nameplate("show", f"nameplate-{job}.jsonl", "--format", "json")))
+    rows = [row for row in printed["rows"] if row["metric"] == "latency"]
     assert [(row["params"]["size"], row["outcome"], row["rounds"]) for row in rows] == [(8, "ok", 2), (64, "ok", 2)]
     mpi_job = read_run(Path(f"nameplate-{job}.jsonl")).headers[0].machine.job
     assert mpi_job is not None
@@ -140,8 +140,8 @@ def test_a_batch_job_leaves_a_run_file(srun: str) -> None:
 
 
 def test_every_round_in_an_allocation_is_a_step(srun: str) -> None:
-    words = nameplate("run", "mpi_pingpong", "size=8", "pairs=1", *SHORT, "-q", "--mpi", srun, "-o", "run.jsonl")
-    answer = run("salloc", "-Q", "-n", "2", *words)
+    message = nameplate("run", "mpi_pingpong", "size=8", "pairs=1", *SHORT, "-q", "--mpi", srun, "-o", "run.jsonl")
+    answer = run("salloc", "-Q", "-n", "2", *message)
     assert answer.returncode == 0, answer.stderr
     assert len(read_run(Path("run.jsonl")).headers) == 2
 
@@ -202,8 +202,8 @@ def test_the_run_waits_for_a_slow_rank(srun: str) -> None:
     late.write_text('#!/bin/sh\n[ "$SLURM_PROCID" = 0 ] || sleep 2\nexec "$@"\n')
     late.chmod(0o755)
     launcher = f"{srun} -n 2 {late.absolute()}"
-    words = ("run", stream_plan(8), "-q", "-o", str(path), "--mpi", launcher)
-    with subprocess.Popen(nameplate(*words)) as process:
+    message = ("run", stream_plan(8), "-q", "-o", str(path), "--mpi", launcher)
+    with subprocess.Popen(nameplate(*message)) as process:
         wait_until(has_begun(path), "the run does not begin")
         rank = rank_of(family_of(srun), 1)
         os.kill(rank, signal.SIGSTOP)
@@ -218,8 +218,8 @@ def test_the_run_waits_for_a_slow_rank(srun: str) -> None:
 @pytest.mark.slow
 def test_a_killed_rank_fails_one_experiment_and_the_next_is_measured(srun: str) -> None:
     path = Path("run.jsonl")
-    words = ("run", stream_plan(3, '"copy", "triad"'), "-q", "-o", str(path), "--mpi", f"{srun} -n 2")
-    with subprocess.Popen(nameplate(*words)) as process:
+    message = ("run", stream_plan(3, '"copy", "triad"'), "-q", "-o", str(path), "--mpi", f"{srun} -n 2")
+    with subprocess.Popen(nameplate(*message)) as process:
         wait_until(has_begun(path), "the run does not begin")
         os.kill(rank_of(family_of(srun), 1), signal.SIGKILL)
         assert process.wait(DEADLINE_S) == 3
@@ -245,7 +245,7 @@ def test_a_cancelled_job_leaves_a_readable_file(srun: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("family", "pmi", "words"),
+    ("family", "pmi", "message"),
     [
         ("openmpi", "none", "Open MPI did not get its ranks from srun: use srun --mpi=pmix"),
         ("mpich", "none", "select the interface of this library: srun --mpi=pmix or --mpi=pmi2"),
@@ -253,14 +253,14 @@ def test_a_cancelled_job_leaves_a_readable_file(srun: str) -> None:
     ],
 )
 def test_ranks_that_do_not_form_one_job_are_detected(
-    family: str, pmi: str, words: str, core_path: Path, monkeypatch: pytest.MonkeyPatch
+    family: str, pmi: str, message: str, core_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in (core_path.name, mpi_programs()[family].name):
         Path(name).symlink_to(core_path.parent / name)
     monkeypatch.setenv(CORE_VARIABLE, str(Path(core_path.name).absolute()))
     answer = run(*nameplate("run", "mpi_pingpong", "--mpi", f"srun -n 2 --mpi={pmi}"))
     assert answer.returncode == 3
-    assert words in answer.stderr
+    assert message in answer.stderr
     assert len(answer.stderr.splitlines()) == 1
 
 

@@ -56,15 +56,15 @@ def test_the_right_python_installs_offline(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("versions", "words"), [(["3.12"], "3.12"), (["3.11", "3.13"], "3.11 or 3.13")], ids=["one", "several"]
+    ("versions", "message"), [(["3.12"], "3.12"), (["3.11", "3.13"], "3.11 or 3.13")], ids=["one", "several"]
 )
-def test_another_python_is_refused_in_one_line(versions: Sequence[str], words: str, tmp_path: Path) -> None:
+def test_another_python_is_refused_in_one_line(versions: Sequence[str], message: str, tmp_path: Path) -> None:
     folder = make_wheelhouse(tmp_path, *versions)
     old = executable(tmp_path / "bin" / "python3.9", 'echo "3.9 s390x"')
     done = install(folder, "v", old)
     assert done.returncode == 2
     assert done.stderr == (
-        f"{folder}/install: these wheels are for Python {words} on {platform.machine()}, but {old} is Python 3.9 "
+        f"{folder}/install: these wheels are for Python {message} on {platform.machine()}, but {old} is Python 3.9 "
         f"s390x; name another: {folder}/install v python{versions[0]}\n"
     )
     assert not Path("v").exists()
@@ -93,7 +93,8 @@ def test_an_extra_that_is_not_locked_is_refused_in_one_line(tmp_path: Path) -> N
     done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
     assert done.returncode == 2
     assert done.stderr == (
-        "script/wheelhouse: the packages of [catalogue] are not in packaging/locked; use [report], [parquet] or both\n"
+        "script/wheelhouse: the packages of [catalogue] are not in packaging/locked; use [report], [parquet] or "
+        "[dataframe]\n"
     )
     assert not (tmp_path / "w").exists()
 

@@ -16,8 +16,8 @@ def shipped_catalogue() -> Catalogue:
 
 def type_named(catalogue: Catalogue, name: str) -> CatalogueMachine:
     """Return the entry of an instance type."""
-    (found,) = [each for each in catalogue.machines if each.type == name]
-    return found
+    (actual,) = [machine for machine in catalogue.machines if machine.type == name]
+    return actual
 
 
 def instance_of(entry: CatalogueMachine) -> Machine:

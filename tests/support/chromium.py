@@ -47,8 +47,8 @@ class Browser:
         while (answer := self._receive()).get("id") != self._number:
             self.events.append(answer)
         assert "error" not in answer, answer
-        found: dict[str, Any] = answer["result"]
-        return found
+        actual: dict[str, Any] = answer["result"]
+        return actual
 
     def _receive(self) -> dict[str, Any]:
         message = bytearray()

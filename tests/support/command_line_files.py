@@ -53,7 +53,7 @@ def _command(name: str, app: App) -> Iterator[str]:
     yield f".SS nameplate {name}"
     paragraphs, _, _ = inspect.cleandoc(app.help).partition("\n\nParameters\n---")
     yield from "\n.PP\n".join(_plain(paragraph) for paragraph in paragraphs.split("\n\n")).split("\n")
-    for argument in app.assemble_argument_collection(parse_docstring=True):
+    for argument in app.assemble_argument_collection(parse_docstring=True).filter_by(show=True):
         yield from _argument(argument)
 
 
@@ -66,16 +66,16 @@ def _argument(argument: Argument) -> Iterator[str]:
         value = "" if argument.hint is bool else f" \\fI{argument.field_info.name.upper()}\\fR"
         heading = ", ".join(f"\\fB{name}\\fR" for name in names) + value
     default = argument.field_info.default
-    is_shown = isinstance(default, str) and default and argument.parameter.show_default is not False
+    has_default = isinstance(default, str) and default and argument.parameter.show_default is not False
     said = argument.parameter.help or ""
-    yield from (".TP", heading, _plain(f"{said} Default: {default}." if is_shown else said))
+    yield from (".TP", heading, _plain(f"{said} Default: {default}." if has_default else said))
 
 
 def _exit_codes() -> Iterator[str]:
     """Yield the exit codes as README.md lists them."""
-    found = re.search(r"^Exit codes: (.+?)\n\n", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL)
-    assert found, "README.md lists no exit codes"
-    for code, meaning in re.findall(r"(\d) ([^;.]+)", found[1].replace("\n", " ")):
+    actual = re.search(r"^Exit codes: (.+?)\n\n", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL)
+    assert actual, "README.md lists no exit codes"
+    for code, meaning in re.findall(r"(\d+) ([^;.]+)", actual[1].replace("\n", " ")):
         yield from (".TP", f".B {code}", _plain(meaning.replace("`", "")))
 
 

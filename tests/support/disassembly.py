@@ -31,9 +31,9 @@ def disassembly(core: Path) -> dict[str, list[str]]:
 
 def inner_loop(instructions: list[str]) -> list[str]:
     """Return the instructions from the target of the last backward jump to that jump."""
-    found = loops(instructions)
-    assert found, "no loop"
-    return found[-1]
+    actual = loops(instructions)
+    assert actual, "no loop"
+    return actual[-1]
 
 
 def loops(instructions: list[str]) -> list[list[str]]:
@@ -42,9 +42,9 @@ def loops(instructions: list[str]) -> list[list[str]]:
     A loop around others is one of them.
     """
     addresses = [int(line.split(":")[0], 16) for line in instructions]
-    found = []
+    bodies = []
     for index, line in enumerate(instructions):
         jump = re.search(r"\tj\w+\s+([0-9a-f]+)", line)
         if jump and int(jump[1], 16) in addresses[:index]:
-            found.append(instructions[addresses.index(int(jump[1], 16)) : index + 1])
-    return found
+            bodies.append(instructions[addresses.index(int(jump[1], 16)) : index + 1])
+    return bodies

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from nameplate.command_line import with_options
+
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
@@ -28,12 +30,12 @@ class Command:
     page: str
 
     @property
-    def words(self) -> list[str]:
-        """The arguments after ``nameplate``, as a shell splits them."""
-        return shlex.split(_SUBSTITUTION.sub("x", self.text))[1:]
+    def argv(self) -> list[str]:
+        """Return the arguments after ``nameplate``, as a shell splits them, with an option for ``--``."""
+        return with_options(shlex.split(_SUBSTITUTION.sub("x", self.text))[1:])
 
 
-def shown_commands() -> list[Command]:
+def fenced_commands() -> list[Command]:
     """Return every command that stands on a line of its own in a fenced block, each once."""
     return _unique(_fenced(page.read_text(), page.name) for page in PAGES)
 
@@ -52,12 +54,12 @@ def _fenced(text: str, page: str) -> Iterator[Command]:
 
 
 def _mentioned(text: str, page: str) -> Iterator[Command]:
-    for found in _INLINE.findall(_FENCE.sub("", text)):
-        yield Command(" ".join(found.split()), page)
+    for code in _INLINE.findall(_FENCE.sub("", text)):
+        yield Command(" ".join(code.split()), page)
 
 
 def _unique(commands: Iterator[Iterator[Command]]) -> list[Command]:
     first: dict[str, Command] = {}
-    for each in (command for page in commands for command in page):
-        first.setdefault(each.text, each)
+    for item in (command for page in commands for command in page):
+        first.setdefault(item.text, item)
     return [*first.values()]

@@ -33,7 +33,7 @@ def make_launcher(
     ``before`` has shell commands that the first process of a host runs, for example to join a control group or to mount
     a file system. Needs root. Nothing remains after the launcher has ended.
     """
-    lines = "\n".join(f"  {name}) {words} ;;" for name, words in (before or {}).items())
+    lines = "\n".join(f"  {name}) {message} ;;" for name, message in (before or {}).items())
     as_host = _script(directory / "as-host", _AS_HOST.format(before=lines or "  -) ;;"))
     listed = ",".join(f"{host}:{slots}" for host in hosts)
     text = _LAUNCHER.format(as_host=shlex.quote(str(as_host)), first=hosts[0], hosts=listed)

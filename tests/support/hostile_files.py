@@ -46,11 +46,11 @@ def _job(**job: Any) -> Callable[[Path], Sequence[str]]:
 
     def make(folder: Path) -> Sequence[str]:
         lines = unpacked("mpi_pairs").splitlines()
-        for place, line in enumerate(lines):
+        for index, line in enumerate(lines):
             record = json.loads(line)
             if record["type"] == "header":
                 record["machine"]["job"] |= job
-                lines[place] = json.dumps(record).encode()
+                lines[index] = json.dumps(record).encode()
         (folder / "x.jsonl").write_bytes(b"\n".join(lines) + b"\n")
         return ["show", "x.jsonl"]
 
@@ -71,7 +71,7 @@ HOSTILE = [
     Hostile("a device as a run", lambda _: ["show", "/dev/zero"], "it is a character device, not a regular file"),
     Hostile("a device as a plan", lambda _: ["plan", "/dev/zero"], "it is a character device, not a regular file"),
     Hostile(
-        "a device as rated values", lambda _: ["run", "null", "--dry-run", "--rated", "/dev/zero"],
+        "a device as reference values", lambda _: ["run", "null", "--dry-run", "--rated", "/dev/zero"],
         "it is a character device, not a regular file",
     ),
     Hostile("a directory as nodes", lambda _: ["nodes", "/"], "it is a directory, not a regular file"),
@@ -97,7 +97,7 @@ HOSTILE = [
 ]  # fmt: skip
 
 
-_MARK = "begins with a byte order mark of UTF-8: save it as UTF-8 without one"
+_MARK = "starts with a byte order mark of UTF-8: save it as UTF-8 without one"
 
 
 def _rated(content: bytes) -> Callable[[Path], Sequence[str]]:
@@ -122,24 +122,24 @@ HOSTILE += [
     Hostile("a plan of nested lists", _plan(f"a={'[' * 60_000}"), "x.toml: lists or tables are nested too deeply"),
     Hostile("a plan of a long number", _plan(f"a={'9' * 60_000}"), "x.toml: line 1 has a number of thousands of"),
     Hostile("a plan of empty lines", _plan("\n" * 120_000 + "a=1"), "line 120001: unknown key 'a'"),
-    Hostile("a plan that is too long", _plan("\n" * MIB), "x.toml is larger than any plan: more than 128 KiB"),
+    Hostile("a plan that is too long", _plan("\n" * MIB), "x.toml is too large: the limit"),
     Hostile(
-        "rated values that are none", lambda folder: [
+        "reference values that are none", lambda folder: [
             "run", "null", "--dry-run", *_bytes("rated.txt", b"# ours\nmemory=\xff\n", "--rated")(folder)
         ], "rated.txt: line 2: byte 0xff is not UTF-8",
     ),
     Hostile(
-        "a line of rated values", lambda folder: [
+        "a line of reference values", lambda folder: [
             "run", "null", "--dry-run", *_bytes("rated.txt", b"memory=59.7GB/s\nmemory=fast\n", "--rated")(folder)
         ], "rated.txt: line 2: 'fast' is not a value with a unit",
     ),
-    Hostile("a long line of rated values", _rated(b"x " * (500 << 10)), "not a reference value; use KEY=VALUE"),
-    Hostile("a long name of rated values", _rated(b"x" * (1023 << 10) + b"=1GB/s"), "nothing of that name is measured"),
+    Hostile("a long line of reference values", _rated(b"x " * (500 << 10)), "not a reference value; use KEY=VALUE"),
+    Hostile("a long name of a value", _rated(b"x" * (1023 << 10) + b"=1GB/s"), "no probe or area has this name"),
     Hostile(
-        "two rated values of a key", _rated(b"memory_latency=90ns\nmemory_latency=9ns\n"),
+        "two reference values of a key", _rated(b"memory_latency=90ns\nmemory_latency=9ns\n"),
         "rated.txt: memory_latency has several reference values in s: give one",
     ),
-    Hostile("rated values with a byte order mark", _rated(b"\xef\xbb\xbfmemory=59.7GB/s\n"), _MARK),
+    Hostile("reference values with a byte order mark", _rated(b"\xef\xbb\xbfmemory=59.7GB/s\n"), _MARK),
     Hostile("a long key of a site file", _site(b"a" * (8000 << 10) + b" = 1\n"), "unknown key 'aaa"),
     Hostile("a key of a site file with special characters", _site(b'schema = 1\n"a(" = 1\n'), "unknown key 'a('"),
     Hostile("a site file with a byte order mark", _site(b"\xef\xbb\xbfschema = 1\n"), _MARK),
@@ -197,10 +197,10 @@ def _of_experiment(records: Sequence[dict[str, Any]], identity: str) -> list[dic
 
 
 def _many_experiments(folder: Path) -> Sequence[str]:
-    first, *others = _records("mpi_stream")
-    experiments = [{"id": f"x{place}", "probe": "null", "params": {}} for place in range(20_000)]
+    first, *rest = _records("mpi_stream")
+    experiments = [{"id": f"x{index}", "probe": "null", "params": {}} for index in range(20_000)]
     first["plan"] = {**first["plan"], "experiments": experiments}
-    return _run_of([first, *others[:1]], "show", "--format", "csv")(folder)
+    return _run_of([first, *rest[:1]], "show", "--format", "csv")(folder)
 
 
 def _many_digests(folder: Path) -> Sequence[str]:
@@ -210,58 +210,58 @@ def _many_digests(folder: Path) -> Sequence[str]:
 
 def _many_sizes(folder: Path) -> Sequence[str]:
     """Write a sweep over message sizes with as many points as fit in 1 MB and random times."""
-    first, header, *others = _records("mpi_pingpong")
+    first, header, *rest = _records("mpi_pingpong")
     template = first["plan"]["experiments"][0]
-    sample, *_, outcome = _of_experiment(others, template["id"])
+    sample, *_, outcome = _of_experiment(rest, template["id"])
     experiments, lines = [], []
-    for place in range(900):
-        own = {"id": f"x{place}"}
-        params = {**outcome["params"], "size": 64 * place}
-        experiments.append({**template, **own, "params": params})
-        elapsed_s = 1e-3 * (1 + place * 7919 % 1000)
-        lines += [{**sample, **own, "elapsed_s": elapsed_s}, {**outcome, **own, "params": params}]
+    for index in range(900):
+        identity = {"id": f"x{index}"}
+        params = {**outcome["params"], "size": 64 * index}
+        experiments.append({**template, **identity, "params": params})
+        elapsed_s = 1e-3 * (1 + index * 7919 % 1000)
+        lines += [{**sample, **identity, "elapsed_s": elapsed_s}, {**outcome, **identity, "params": params}]
     first["plan"]["experiments"] = experiments
     return _run_of([first, header, *lines], "show", "--format", "csv")(folder)
 
 
 def _long_series(folder: Path) -> Sequence[str]:
     """Write a series of as many samples as fit in 1 MB, with random times."""
-    first, header, *others = _records("series")
+    first, header, *rest = _records("series")
     experiment = first["plan"]["experiments"][0]
-    sample, *_, outcome = _of_experiment(others, experiment["id"])
+    sample, *_, outcome = _of_experiment(rest, experiment["id"])
     first["plan"]["experiments"] = [experiment]
     samples = [
-        {**sample, "index": place, "start_s": place, "elapsed_s": 1 + place * 7919 % 1000 / 1000}
-        for place in range(2400)
+        {**sample, "index": index, "start_s": index, "elapsed_s": 1 + index * 7919 % 1000 / 1000}
+        for index in range(2400)
     ]
     return _run_of([first, header, *samples, outcome], "show", "--format", "csv")(folder)
 
 
 def _many_nodes(folder: Path, *command: str) -> Sequence[str]:
     count = 40_000
-    first, header, *others = _records("mpi_pairs")
-    names = [f"n{place}" for place in range(count)]
+    first, header, *rest = _records("mpi_pairs")
+    names = [f"n{index}" for index in range(count)]
     header["machine"]["job"] |= {
         "nodes": names, "ranks": count, "hardware": [["", count]],
-        "placement": [[place, 1] for place in range(count)],
+        "placement": [[index, 1] for index in range(count)],
     }  # fmt: skip
     first["plan"]["notes"] = ["n1 n2 x" * 100] * 100
-    return _run_of([first, header, *others], *command)(folder)
+    return _run_of([first, header, *rest], *command)(folder)
 
 
 def _many_ranks(folder: Path) -> Sequence[str]:
-    first, header, *others = _records("mpi_pairs")
+    first, header, *rest = _records("mpi_pairs")
     header["machine"]["job"] |= {"ranks": 4 << 20, "placement": [[0, 4 << 20]]}
-    return _run_of([first, header, *others], "show")(folder)
+    return _run_of([first, header, *rest], "show")(folder)
 
 
 def _many_pairs(folder: Path) -> Sequence[str]:
-    first, header, *others = _records("mpi_pairs")
-    for record in others:
+    first, header, *rest = _records("mpi_pairs")
+    for record in rest:
         if "pairs" in record:
             record["pairs"] = [1e-6] * (400 * 399 // 2)
             break
-    return _run_of([first, header, *others], "show")(folder)
+    return _run_of([first, header, *rest], "show")(folder)
 
 
 def _page_of_values(text: str) -> Callable[[Path], Sequence[str]]:

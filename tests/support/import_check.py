@@ -13,7 +13,7 @@ from nameplate.tools.imported_run import read_imported
 from tool_outputs import generate
 from tool_outputs.truth import Reading, ToolOutput, faults, missing
 
-# What a message to users must not have: a regular expression, or the words of a JSON decoder.
+# A message to users must not have a regular expression, or the words of a JSON decoder.
 _UNCLEAR = re.compile(r"\\[dsS]|\(\?:|trailing characters|malformed|Object missing|Expected `")
 
 MIN_HARMLESS_SHARE = 0.95

@@ -17,20 +17,20 @@ def machine_with(base: Machine | None = None, **parts: Any) -> Machine:
     A part that is a mapping changes only the fields that it names. A job's missing fields are filled in: one rank per
     node.
     """
-    whole = msgspec.to_builtins(base or MACHINE)
+    complete = msgspec.to_builtins(base or MACHINE)
     if parts.get("job"):
-        parts["job"] = _whole_job(parts["job"])
-    return msgspec.convert(_merged(whole, parts), Machine)
+        parts["job"] = _full_job(parts["job"])
+    return msgspec.convert(_merged(complete, parts), Machine)
 
 
-def _merged(whole: dict[str, Any], parts: dict[str, Any]) -> dict[str, Any]:
+def _merged(complete: dict[str, Any], parts: dict[str, Any]) -> dict[str, Any]:
     for name, part in parts.items():
-        is_nested = isinstance(part, dict) and isinstance(whole.get(name), dict) and name != "job"
-        whole[name] = _merged(whole[name], part) if is_nested else part
-    return whole
+        is_nested = isinstance(part, dict) and isinstance(complete.get(name), dict) and name != "job"
+        complete[name] = _merged(complete[name], part) if is_nested else part
+    return complete
 
 
-def _whole_job(job: dict[str, Any]) -> dict[str, Any]:
+def _full_job(job: dict[str, Any]) -> dict[str, Any]:
     n_nodes = len(job.get("nodes", [])) or 1 + max((node for node, _ in job.get("placement", [])), default=0)
     ranks = job.get("ranks") or sum(n for _, n in job.get("placement", [])) or n_nodes
     return {**msgspec.to_builtins(job_of(ranks, n_nodes)), **job}

@@ -33,20 +33,20 @@ def faulty_mpi(family: str, folder: Path) -> Path:
     return library
 
 
-def ask(words: list[str], *requests: Mapping[str, Any]) -> list[dict[str, Any]]:
+def ask(arguments: list[str], *requests: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Run a command, send it these requests and return its records; the command must end properly."""
     text = "".join(json.dumps({"id": str(i), "warmup_s": 0.0, **r}) + "\n" for i, r in enumerate(requests))
-    answer = subprocess.run(words, input=text, capture_output=True, text=True, timeout=120, check=False)
+    answer = subprocess.run(arguments, input=text, capture_output=True, text=True, timeout=120, check=False)
     assert answer.returncode == 0 or is_false_alarm(answer.stderr), answer.stderr
     records = [json.loads(line) for line in answer.stdout.splitlines()]
     assert records[-1]["type"] == "end"
     return records
 
 
-def nameplate(*words: str) -> subprocess.CompletedProcess[str]:
+def nameplate(*arguments: str) -> subprocess.CompletedProcess[str]:
     """Run nameplate with these arguments and return the completed process."""
     return subprocess.run(
-        [sys.executable, "-m", "nameplate", *words], capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, "-m", "nameplate", *arguments], capture_output=True, text=True, timeout=120, check=False
     )
 
 
@@ -57,14 +57,14 @@ def stream(**params: Any) -> dict[str, Any]:
 
 def ranks_of(program: Path, launcher: int) -> list[int]:
     """Return the processes of a program that descend from a launcher."""
-    found = []
+    ranks = []
     for entry in Path("/proc").iterdir():
         try:
             if entry.name.isdigit() and (entry / "exe").readlink() == program.resolve():
-                found.append(int(entry.name))
+                ranks.append(int(entry.name))
         except OSError:
             continue
-    return sorted(pid for pid in found if descends(pid, launcher))
+    return sorted(pid for pid in ranks if descends(pid, launcher))
 
 
 def ranks_left(ranks: list[int]) -> list[int]:

@@ -32,8 +32,9 @@ from nameplate.command_line import check_arguments, make_app
 from nameplate.errors import NameplateError
 from nameplate.history.index import index_file
 from nameplate.planning.plan_file import SHIPPED
-from nameplate.records.distributed_stream import KERNELS, StreamNode, StreamRun, stream_xml
+from nameplate.records.distributed_stream_file import KERNELS, StreamNode, StreamRun, stream_xml
 from nameplate.records.run_record import Spread
+from nameplate.report.exports import export_names
 from nameplate.results.digest import values_version
 from recorded_machine import names, unpack
 from recorded_runs import GOLDEN, unpacked
@@ -41,7 +42,7 @@ from recorded_runs import GOLDEN, unpacked
 KINDS = ("quick", "full", "series", "soak", "t2micro-posix", "mpi_stream", "mpi_pairs", "mpi_pingpong", "per_node")
 OUTPUTS = ("fio-3.33.json", "iperf3-tcp-3.12.json", "iperf3-udp-3.12.json", "stream-5.10.txt", "osu_latency-7.5.txt",
            "osu_multi_lat-5.6.3.txt", "imb-pingpong-2021.11.txt")  # fmt: skip
-FORMATS = ("table", "json", "csv", "markdown", "openmetrics", "xml", "study", "gnuplot")
+FORMATS = ("table", *export_names())
 EXPERIMENTS_OF_PROBE = 2
 SAMPLES_OF_ROUND = 4
 STREAM_FILE = "memory_results-2x1-1580000000.dat"
@@ -57,7 +58,7 @@ ODD_VALUES: tuple[Any, ...] = (
 
 
 @dataclass(frozen=True)
-class Found:
+class Rejected:
     """A traceback, with the case that caused it and the place where it was raised."""
 
     title: str
@@ -69,13 +70,13 @@ class Found:
 def reduced(kind: str) -> list[dict[str, Any]]:
     """Return the records of a recorded run, reduced to a few experiments per probe and a few samples per round."""
     records = [json.loads(line) for line in unpacked(kind).splitlines()]
-    kept: dict[str, list[str]] = {}
+    retained: dict[str, list[str]] = {}
     for experiment in records[0]["plan"]["experiments"]:
-        own = kept.setdefault(experiment["probe"], [])
+        sizes_of_probe = retained.setdefault(experiment["probe"], [])
         # A fit needs ten points, so a sweep over message sizes keeps twelve.
-        if len(own) < (EXPERIMENTS_OF_PROBE if kind != "mpi_pingpong" else 12):
-            own.append(experiment["id"])
-    names = {name for own in kept.values() for name in own}
+        if len(sizes_of_probe) < (EXPERIMENTS_OF_PROBE if kind != "mpi_pingpong" else 12):
+            sizes_of_probe.append(experiment["id"])
+    names = {name for sizes_of_probe in retained.values() for name in sizes_of_probe}
     records[0]["plan"]["experiments"] = [e for e in records[0]["plan"]["experiments"] if e["id"] in names]
     few = SAMPLES_OF_ROUND if kind not in ("series", "soak") else 40
     return [r for r in records if r["type"] != "figures" and r.get("id", next(iter(names))) in names
@@ -95,8 +96,8 @@ def run_file(kind: str) -> bytes:
 @cache
 def stream_file() -> str:
     """Return a file of DistributedStream with six nodes, one of which is slow."""
-    times = {place: Spread(0.03 * (1.3 if place == 4 else 1 + place / 1000), 0.029, 0.05) for place in range(6)}
-    nodes = [StreamNode(f"node{place}", 2, dict.fromkeys(KERNELS, spread)) for place, spread in times.items()]
+    times = {number: Spread(0.03 * (1.3 if number == 4 else 1 + number / 1000), 0.029, 0.05) for number in range(6)}
+    nodes = [StreamNode(f"node{number}", 2, dict.fromkeys(KERNELS, spread)) for number, spread in times.items()]
     return stream_xml(StreamRun(STREAM_FILE, 2, 1, dict.fromkeys(KERNELS, 80_000_000), nodes))
 
 
@@ -140,8 +141,8 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     """Yield the path of every value in a document, starting with the document itself."""
     yield path
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, own in items:
-        yield from places(own, (*path, key))
+    for key, child in items:
+        yield from places(child, (*path, key))
 
 
 def mutate_document(document: Any, random: Random) -> Any:
@@ -179,21 +180,21 @@ def _mutate_at(parent: Any, key: Any, document: Any, random: Random) -> None:
 
 def mutate_lines(lines: Sequence[bytes], random: Random) -> bytes:
     """Change a record of a run file, or the order of its lines."""
-    own = list(lines)
+    mutated = list(lines)
     # The first two records have most fields but are rare among the lines, so they are chosen more often.
-    place = random.choice((0, 1, *[random.randrange(len(own)) for _ in range(3)]))
-    own[place] = _encoded(mutate_document(json.loads(own[place]), random))
+    number = random.choice((0, 1, *[random.randrange(len(mutated)) for _ in range(3)]))
+    mutated[number] = _encoded(mutate_document(json.loads(mutated[number]), random))
     way = random.randrange(12)
     if way == 0:
-        del own[random.randrange(len(own))]
+        del mutated[random.randrange(len(mutated))]
     elif way == 1:
-        own.insert(random.randrange(len(own)), random.choice(own))
+        mutated.insert(random.randrange(len(mutated)), random.choice(mutated))
     elif way == 2:
-        one, other = random.randrange(len(own)), random.randrange(len(own))
-        own[one], own[other] = own[other], own[one]
+        one, other = random.randrange(len(mutated)), random.randrange(len(mutated))
+        mutated[one], mutated[other] = mutated[other], mutated[one]
     elif way == 3:
-        own[place] = mutate_bytes(lines[place], random)
-    return b"\n".join(own) + b"\n"
+        mutated[number] = mutate_bytes(lines[number], random)
+    return b"\n".join(mutated) + b"\n"
 
 
 def _encoded(document: Any) -> bytes:
@@ -204,26 +205,26 @@ def mutate_text(text: str, random: Random) -> bytes:
     """Change numbers, words or lines of a text."""
     lines = text.splitlines()
     for _ in range(random.choice((1, 1, 2, 5))):
-        place = random.randrange(len(lines))
+        number = random.randrange(len(lines))
         way = random.randrange(8)
         if way == 0 and len(lines) > 1:
-            del lines[place]
+            del lines[number]
         elif way == 1:
-            lines.insert(random.randrange(len(lines)), lines[place])
+            lines.insert(random.randrange(len(lines)), lines[number])
         elif way in (2, 3, 4):
-            lines[place] = _with_other(r"\d+(?:\.\d+)?", lines[place], random.choice(ODD_NUMBERS), random)
+            lines[number] = _with_other(r"\d+(?:\.\d+)?", lines[number], random.choice(ODD_NUMBERS), random)
         elif way == 5:
-            lines[place] = _with_other(r"[A-Za-z_]\w*", lines[place], random.choice(ODD_STRINGS), random)
+            lines[number] = _with_other(r"[A-Za-z_]\w*", lines[number], random.choice(ODD_STRINGS), random)
         elif way == 6:
             return mutate_bytes("\n".join(lines).encode(errors="surrogatepass"), random)
     return ("\n".join(lines) + "\n").encode(errors="surrogatepass")
 
 
 def _with_other(pattern: str, line: str, word: str, random: Random) -> str:
-    found = list(re.finditer(pattern, line))
-    if not found:
+    actual = list(re.finditer(pattern, line))
+    if not actual:
         return line + word
-    one = random.choice(found)
+    one = random.choice(actual)
     return line[: one.start()] + word + line[one.end() :]
 
 
@@ -240,7 +241,7 @@ def mutate_bytes(content: bytes, random: Random) -> bytes:
 def _show(path: str, random: Random) -> list[str]:
     how = random.choice(FORMATS)
     identify = ["--identify"] if random.random() < 0.3 else []
-    output = ["-o", "out"] if how in ("gnuplot", "study") else []
+    output = ["-o", "out"] if how != "table" and random.random() < 0.5 else []
     return ["show", path, "--format", how, *output, *identify]
 
 
@@ -301,9 +302,9 @@ def case_of_history(folder: Path, random: Random) -> list[str]:
     if random.random() < 0.6:
         index_file(folder).parent.mkdir(parents=True, exist_ok=True)
         index_file(folder).write_bytes(_mutated_index(random))
-    words = random.choice(([], ["mpi_stream"], ["mpi_pairs", "size=8"], ["bandwidth"], ["x=y"]))
+    message = random.choice(([], ["mpi_stream"], ["mpi_pairs", "size=8"], ["bandwidth"], ["x=y"]))
     machine = ["--machine", random.choice(("vm", "node1", "x"))] if random.random() < 0.2 else []
-    return ["history", str(folder), *words, *machine, *(["--json"] if random.random() < 0.5 else [])]
+    return ["history", str(folder), *message, *machine, *(["--json"] if random.random() < 0.5 else [])]
 
 
 def _mutated_index(random: Random) -> bytes:
@@ -375,7 +376,7 @@ CASES: Sequence[tuple[Make, int]] = (
 )  # fmt: skip
 
 
-def read_case(random: Random, folder: Path) -> Found | None:
+def read_case(random: Random, folder: Path) -> Rejected | None:
     """Make a case in an empty folder and read it; return the error if it is not one of nameplate's own, else None."""
     make = random.choices([make for make, _ in CASES], [weight for _, weight in CASES])[0]
     command = make(folder, random)
@@ -388,14 +389,14 @@ def read_case(random: Random, folder: Path) -> Found | None:
             make_app()(command, exit_on_error=False, print_error=False, result_action="return_value")
     except (NameplateError, CycloptsError) as error:
         if isinstance(error, NameplateError) and "\n" in str(error):
-            return Found(make.__name__, command, "an error of several lines", str(error))
+            return Rejected(make.__name__, command, "an error of several lines", str(error))
     except BaseException as error:
         if isinstance(error, KeyboardInterrupt):
             raise
         frames = [f"{Path(f.filename).name}:{f.lineno} {f.name}" for f in traceback.extract_tb(error.__traceback__)
                   if "/nameplate/" in f.filename]  # fmt: skip
         where = f"{type(error).__name__} in {' < '.join(frames[-3:][::-1])}"
-        return Found(make.__name__, command, where, "".join(traceback.format_exception(error))[-3000:])
+        return Rejected(make.__name__, command, where, "".join(traceback.format_exception(error))[-3000:])
     finally:
         os.chdir(before)
     return None

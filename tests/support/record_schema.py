@@ -24,7 +24,9 @@ def assert_valid(records: Iterable[dict[str, Any]]) -> None:
     for record in records:
         # Validated against the definition of this record, because the errors of `oneOf` are unreadable.
         name = "machine_record" if record["type"] == "machine" else record["type"]
-        own = validator().evolve(schema={"$ref": f"#/$defs/{name}", "$defs": validator().schema["$defs"]})
-        errors = [error.message for error in own.iter_errors(record)]
+        validator_of_record = validator().evolve(
+            schema={"$ref": f"#/$defs/{name}", "$defs": validator().schema["$defs"]}
+        )
+        errors = [error.message for error in validator_of_record.iter_errors(record)]
         assert not errors, f"{record['type']}: {errors[:3]}"
         validator().validate(record)

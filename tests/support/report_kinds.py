@@ -41,14 +41,14 @@ _PERCENTILES = {"p50": 2e-6, "p90": 3e-6, "p99": 5e-6, "max": 4e-5}
 def one_machine() -> Report:
     """Return a report of one machine with results of each area: every kind of chart except the maps of nodes."""
     memory = memory_report()
-    own = [r for r in memory.results if r.summary.probe != "cpu_flops"]
+    not_flops = [r for r in memory.results if r.summary.probe != "cpu_flops"]
     disturbed = result({"threads": 1, "mix": "div"}, samples=series([5e10 + 1e8 * i for i in range(40)], [3, 4]))
     flops = [
         *(_in_precision(r) for r in scaling_results()), _with_id(disturbed), _as_series(twenty_seconds()),
         failed({"mix": "mul", "threads": 2}, "failed", "a reason"),
     ]  # fmt: skip
-    others = [_without_samples(each) for each in (*own, *_disk(), *_network(), *_messages())]
-    made = report([*flops, *others], notes=["a note on this run"])
+    rest = [_without_samples(item) for item in (*not_flops, *_disk(), *_network(), *_messages())]
+    made = report([*flops, *rest], notes=["a note on this run"])
     job = {"nodes": [f"n{i}" for i in range(12)], "ranks": 12, "library": "MPI"}
     run = msgspec.structs.replace(
         made.run, plan=msgspec.structs.replace(made.run.plan, name="t2micro-posix", limits=Limits(300.0, 0.02))
@@ -75,7 +75,7 @@ def every_kind() -> list[Report]:
     """Return several reports to be shown side by side, which together have every kind of chart."""
     return [
         one_machine(),
-        report([_with_id(_without_samples(each)) for each in block_results(["random"])], host="b"),
+        report([_with_id(_without_samples(block_result)) for block_result in block_results(["random"])], host="b"),
         cluster(),
     ]
 
@@ -87,8 +87,8 @@ def _without_samples(made: Result) -> Result:
 
 def _with_id(made: Result) -> Result:
     row = made.summary
-    words = " ".join([row.probe, *(f"{name}={value}" for name, value in row.params.items())])
-    return msgspec.structs.replace(made, id=words)
+    message = " ".join([row.probe, *(f"{name}={value}" for name, value in row.params.items())])
+    return msgspec.structs.replace(made, id=message)
 
 
 def _in_precision(made: Result) -> Result:
@@ -106,23 +106,25 @@ def _swept(probe: str, params: Mapping[str, Value], value: float, metric: str, u
 
 def _disk() -> list[Result]:
     """Return results by block size, I/O library and queue depth, with the percentiles of one of them."""
-    usual: dict[str, Value] = {"op": "read", "pattern": "random", "block": 4096, "library": "pread"}
+    typical: dict[str, Value] = {
+        "op": "read", "pattern": "random", "block": 4096, "library": "pread", "depth": 1, "threads": 1, "sync": "none",
+    }  # fmt: skip
     facts = {"file_bytes": 1 << 30, "memory_bytes": 8 << 30, "clock_cost_s": 25e-9, "timed_every": 1}
     sweep: list[dict[str, Value]] = [
-        *({**usual, "block": block} for block in (512, 4096, 65536, 1 << 20)),
-        *({**usual, "library": library} for library in ("stdio", "mmap", "libaio")),
-        *({**usual, "library": "uring", "depth": depth} for depth in (1, 4, 16, 64)),
+        *({**typical, "block": block} for block in (512, 4096, 65536, 1 << 20)),
+        *({**typical, "library": library} for library in ("stdio", "mmap", "libaio")),
+        *({**typical, "library": "uring", "depth": depth} for depth in (1, 4, 16, 64)),
     ]
-    shown = [
+    printed = [
         _swept("disk_block", params, value, metric, unit)
         for params in sweep
         for metric, value, unit in _disk_metrics(float(params["block"]), float(params.get("depth", 1)))
     ]
     tails = [
-        msgspec.structs.replace(_swept("disk_block", usual, value, f"latency_{name}", "s"), is_detail=True)
+        msgspec.structs.replace(_swept("disk_block", typical, value, f"latency_{name}", "s"), is_detail=True)
         for name, value in _PERCENTILES.items()
     ]
-    return [msgspec.structs.replace(each, facts=facts) for each in (*shown, *tails)]
+    return [msgspec.structs.replace(item, facts=facts) for item in (*printed, *tails)]
 
 
 def _disk_metrics(block: float, depth: float) -> list[tuple[str, float, str]]:
@@ -156,8 +158,8 @@ def _messages() -> list[Result]:
     ]
     times = [4e-5 if 7 in pair else 1e-5 for pair in combinations(range(12), 2)]
     among_all = _swept("mpi_pairs", {"between": "nodes", "size": 8}, 1e-5, "latency", "s")
-    found = [*by_size, *by_pairs, msgspec.structs.replace(among_all, pairs=times)]
-    return [msgspec.structs.replace(each, facts=_JOB_FACTS) for each in found]
+    results = [*by_size, *by_pairs, msgspec.structs.replace(among_all, pairs=times)]
+    return [msgspec.structs.replace(item, facts=_JOB_FACTS) for item in results]
 
 
 _JOB_FACTS = {"ranks": 12.0, "nodes": 12.0, "parties": 12.0, "pairs_between_nodes": 6.0}
@@ -200,5 +202,5 @@ def judgement_of_every_kind() -> MachineJudgement:
         for probe, verdict in of_probes.items()
     ]  # fmt: skip
     return MachineJudgement(
-        values, Expectation(kind="site", machine="M", provisional=False, ranges=[], origins=["site.toml"])
+        values, Expectation(kind="site", machine="M", provisional=False, ranges=[], origins=["site.toml"], peers=[])
     )

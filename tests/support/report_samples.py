@@ -49,7 +49,8 @@ def result(  # noqa: PLR0913 (a test passes only the one or two that matter to i
         id=" ".join([probe, *(f"{key}={word}" for key, word in params.items())]), summary=summary, better="higher",
         rated=Rated(rated if value else None, "2 ports (measured)" if rated else "nobody knows"),
         efficiency_ci=(efficiency * 0.98, efficiency * 1.02) if efficiency else None, series=points,
-        round_values=[value] * 6 if value else [], utilisation=min(2.0, float(params.get("threads", 1))),
+        round_values=[value] * 6 if value else [],
+        utilisation=min(2.0 if oversubscribed else 1e9, float(params.get("threads", 1))),
         oversubscribed=oversubscribed,
         facts=dict.fromkeys(probe_of(probe).recorded.facts, 1.0) if value else {},
     )  # fmt: skip
@@ -63,14 +64,15 @@ def failed(params: dict[str, Value], outcome: Ending, reason: str) -> Result:
 def report(
     results: Sequence[Result], *, truncated: bool = False, notes: Sequence[str] = (), host: str = HOST
 ) -> Report:
-    """Return the report of a run with these results on ``GUEST``, with ``host`` as its host name."""
+    """Return the report of a run with these results on ``GUEST``, with another host name and without a CPU quota."""
     experiments = [Experiment(r.id, r.summary.probe, r.summary.params) for r in results]
     run = Run(
         schema=1, version="0.1.0", started="2026-01-02T03:04:05+00:00",
         plan=Plan("by hand", experiments, Limits(30.0, 0.02)), seed=4711, rated={},
     )  # fmt: skip
+    machine = machine_with(GUEST, hostname=host, limits={"cpus": None})
     return Report(
-        run=run, machine=machine_with(GUEST, hostname=host), clock=Clock("tsc", 2e9, 2e-8, 2e-8), results=list(results),
+        run=run, machine=machine, clock=Clock("tsc", 2e9, 2e-8, 2e-8), results=list(results),
         tables=[], truncated=truncated, interrupted=False, notes=list(notes),
     )  # fmt: skip
 
@@ -106,14 +108,15 @@ def swept(  # noqa: PLR0913 (a test passes only what matters to it)
     return msgspec.structs.replace(named, better=better, facts={**made.facts, **(facts or {})}, remarks=list(remarks))
 
 
-def latency_at(size: int, **others: Value) -> Result:
+def latency_at(size: int, **rest: Value) -> Result:
     """Return the latency at a size, with an L1d of 32 KiB (1 ns), an L2 of 1 MiB (5 ns) and memory (100 ns)."""
     value = 1e-9 if size <= 32 * KIB else 5e-9 if size <= 1024 * KIB else 100e-9
-    params: dict[str, Value] = {"size": size, "stride": 64, "pages": "huge", "chains": 1, "load": 0, **others}
-    return swept("memory_latency", params, value, "latency", "s", facts={"touched_bytes": float(size)})
+    params: dict[str, Value] = {"size": size, "stride": 64, "pages": "huge", "chains": 1, "load": 0, **rest}
+    facts = {"touched_bytes": float(size), "last_level_bytes": 1024.0 * KIB}
+    return swept("memory_latency", params, value, "latency", "s", facts=facts)
 
 
-def read_at(size: int, threads: int = 1, **others: Value) -> Result:
+def read_at(size: int, threads: int = 1, **rest: Value) -> Result:
     """Return the read bandwidth at a size on the machine of ``latency_at``.
 
     It is 200 GB/s from the L1d, 100 GB/s from the L2 and 10 GB/s from memory for each of at most two threads.
@@ -122,7 +125,7 @@ def read_at(size: int, threads: int = 1, **others: Value) -> Result:
     params: dict[str, Value] = {"op": "read", "threads": threads, "size": size, "pages": "huge", "stores": "plain"}
     facts = {"touched_bytes": float(size), "last_level_bytes": 1024.0 * KIB, "pass_bytes": float(size)}
     remarks = [] if size >= 4096 * KIB else ["may fit the caches"]
-    return swept("memory_stream", {**params, **others}, value, "bandwidth", "B/s", oversubscribed=threads > 2,
+    return swept("memory_stream", {**params, **rest}, value, "bandwidth", "B/s", oversubscribed=threads > 2,
                  facts=facts, remarks=remarks)  # fmt: skip
 
 
@@ -168,11 +171,11 @@ def with_summary(original: Result, **changes: Any) -> Result:
 
 
 DIPS = Event(
-    kind="dips", begin_s=2.0, end_s=13.0, change=-0.12, period_s=5.0, width_s=1.0, at_s=[2.0, 7.0, 12.0],
+    kind="dips", start_s=2.0, end_s=13.0, change=-0.12, period_s=5.0, width_s=1.0, at_s=[2.0, 7.0, 12.0],
     moved=[CorrelatedCondition("steal", 0.38, 0.0)], still=["clock"],
 )  # fmt: skip
 FALL = Event(
-    kind="level", begin_s=10.0, end_s=20.0, change=-0.2, period_s=None, width_s=10.0, at_s=[10.0], moved=[], still=[]
+    kind="level", start_s=10.0, end_s=20.0, change=-0.2, period_s=None, width_s=10.0, at_s=[10.0], moved=[], still=[]
 )
 
 
@@ -181,7 +184,18 @@ def twenty_seconds() -> Result:
     values = [50e9 if i < 10 else 40e9 for i in range(20)]
     points = Series([0.05 + i for i in range(20)], values, [False] * 20, [1] * 20)
     seen = OverTime(
-        interval_s=1.0, burst=50e9, burst_s=10.0, sustained=45e9, p1=40e9, own_share=3e-4,
+        interval_s=1.0, burst=50e9, burst_s=10.0, sustained=45e9, p1=40e9, overhead_share=3e-4,
         levels=[LevelOverTime(0.0, 10.0, 50e9), LevelOverTime(10.0, 20.0, 40e9)], events=[FALL, DIPS],
     )  # fmt: skip
     return with_summary(result({"threads": 1}, samples=points), over_time=seen)
+
+
+def of_disk(value: float, metric: str = "bandwidth", unit: str = "B/s", **params: Value) -> Result:
+    """Return a result of disk_block with complete parameters: by default, of sequential reads of 4 KiB by pread."""
+    complete: dict[str, Value] = {
+        "op": "read", "pattern": "sequential", "pass": "again", "block": 4096, "threads": 1, "library": "pread",
+        "depth": 1, "cache": "warm", "sync": "none", "size": 1 << 20, **params,
+    }  # fmt: skip
+    made = with_summary(result(complete, value, probe="disk_block", rated=None), metric=metric, unit=unit)
+    identity = " ".join(["disk_block", *(f"{name}={value}" for name, value in complete.items())])
+    return msgspec.structs.replace(made, id=identity, is_detail="latency_" in metric)

@@ -75,7 +75,7 @@ class SilentProgress:
     ) -> None:
         pass
 
-    def begin(self, round_number: int, experiment: Experiment, share_done: float, left_s: float) -> None:
+    def start(self, round_number: int, experiment: Experiment, share_done: float, left_s: float) -> None:
         assert 0 <= share_done <= 1
         assert left_s >= 0
 

@@ -21,8 +21,8 @@ FACTS = {"ranks": 0.0, "nodes": 0.0, "bus_bytes_per_byte": 1.0, "touched_bytes":
          "huge_bytes": 0.0}  # fmt: skip
 
 
-def node_name(place: int) -> str:
-    return f"node{place + 1:05}"
+def node_name(position: int) -> str:
+    return f"node{position + 1:05}"
 
 
 def write_stream_run(
@@ -30,9 +30,9 @@ def write_stream_run(
 ) -> None:
     """Write a run of the four operations; ``slow`` gives the share by which a node, by its index, is slower."""
     random = np.random.default_rng(7)
-    usual = np.exp(random.normal(0, spread, nodes))
-    for place, share in (slow or {}).items():
-        usual[place] *= 1 - share
+    typical = np.exp(random.normal(0, spread, nodes))
+    for position, share in (slow or {}).items():
+        typical[position] *= 1 - share
     ids = {f"mpi_stream op={op}": op for op in FUNCTIONS}
     plan = Plan("mpi_stream", [Experiment(i, "mpi_stream", {"op": op}) for i, op in ids.items()], Limits(60.0, 0.02))
     writer = RunWriter.create(path)
@@ -40,7 +40,7 @@ def write_stream_run(
     for number in range(1, rounds + 1):
         writer.write(msgspec.structs.replace(_header(nodes), round=number))
         for identity, op in ids.items():
-            bandwidth = 150e9 * usual * np.exp(random.normal(0, spread / 3, nodes))
+            bandwidth = 150e9 * typical * np.exp(random.normal(0, spread / 3, nodes))
             writer.write(_sample(identity, FUNCTIONS[op], bandwidth, number))
             writer.write(_outcome(identity, op, nodes, number))
     writer.write(Stop(reasons=dict.fromkeys(ids, "rounds"), elapsed_s=60.0, interrupted=False))
@@ -49,8 +49,8 @@ def write_stream_run(
 
 def _header(nodes: int) -> Header:
     job: dict[str, Any] = {
-        "library": "Open MPI v4.1.4", "ranks": nodes * RANKS, "nodes": [node_name(place) for place in range(nodes)],
-        "hardware": [["2 × M, 96 of 96 CPUs, 384 GiB", nodes]], "placement": [[place, RANKS] for place in range(nodes)],
+        "library": "Open MPI v4.1.4", "ranks": nodes * RANKS, "nodes": [node_name(index) for index in range(nodes)],
+        "hardware": [["2 × M, 96 of 96 CPUs, 384 GiB", nodes]], "placement": [[index, RANKS] for index in range(nodes)],
         "eager_limits": {}, "mtu_bytes": {}, "socket_buffer_bytes": {},
     }  # fmt: skip
     return msgspec.structs.replace(header(), machine=machine_with(hostname=node_name(0), job=job))

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from nameplate.tools.process import free_port
+from nameplate.tools.tool_process import free_port
 
 _PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "srun", "scontrol", "squeue", "scancel")
 _START_DEADLINE_S = 60.0
@@ -99,8 +99,8 @@ def _write_configuration(directory: Path) -> Path:
 
 
 @contextmanager
-def _daemon(command: list[str], environment: dict[str, str], words: Path) -> Iterator[None]:
-    with words.open("w") as file, subprocess.Popen(
+def _daemon(command: list[str], environment: dict[str, str], message: Path) -> Iterator[None]:
+    with message.open("w") as file, subprocess.Popen(
         command, env=environment, stdin=subprocess.DEVNULL, stdout=file, stderr=file
     ) as process:  # fmt: skip
         try:
@@ -121,6 +121,6 @@ def _wait_until(happened: Callable[[], bool], directory: Path) -> None:
     deadline = time.monotonic() + _START_DEADLINE_S
     while not happened():
         if time.monotonic() > deadline:
-            words = "\n".join(path.read_text()[-1000:] for path in sorted(directory.glob("*.words")))
-            raise AssertionError(f"Slurm does not respond: {words}")
+            arguments = "\n".join(path.read_text()[-1000:] for path in sorted(directory.glob("*.words")))
+            raise AssertionError(f"Slurm does not respond: {arguments}")
         time.sleep(0.1)

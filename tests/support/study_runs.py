@@ -17,6 +17,7 @@ from nameplate.records.run_record import Header, Histogram, Outcome, Reference, 
 from nameplate.records.study_record import StudyCell, StudyTable
 from nameplate.results.measurements import Measurement, RunFile
 from nameplate.results.summarise import summarise
+from nameplate.studies import with_study
 from nameplate.units import parse_size
 from run_samples import header
 from run_samples import run as run_of
@@ -67,12 +68,14 @@ class Given:
 def report_of(
     plan: Plan, described: Mapping[str, ProbeInfo], work_of: WorkOf, given: Given = Given()
 ) -> Report:  # fmt: skip
-    """Return the summary of a run with one sample per experiment, or three for a series."""
-    measurements = [_measured(each, described[each.probe], work_of(each)) for each in plan.experiments]
+    """Return the summary and the study of a run with one sample per experiment, or three for a series."""
+    measurements = [
+        _measured(experiment, described[experiment.probe], work_of(experiment)) for experiment in plan.experiments
+    ]
     run: Run = msgspec.structs.replace(run_of(plan), rated=dict(given.rated))
     head: Header = msgspec.structs.replace(header(), machine=given.where)
     stop = Stop(reasons={}, elapsed_s=1.0, interrupted=False)
-    return summarise(RunFile("x.jsonl", run, [head], measurements, stop, 0, 0, list(given.references)))
+    return with_study(summarise(RunFile("x.jsonl", run, [head], measurements, stop, 0, 0, list(given.references))))
 
 
 def _measured(experiment: Experiment, info: ProbeInfo, work: tuple[Work, float]) -> Measurement:

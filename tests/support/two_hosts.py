@@ -22,17 +22,17 @@ class Host:
 
     name: str
 
-    def command(self, *words: str | Path) -> list[str]:
-        """Return the command that runs ``words`` on this host."""
-        return ["ip", "netns", "exec", self.name, *map(str, words)]
+    def command(self, *arguments: str | Path) -> list[str]:
+        """Return the command that runs ``arguments`` on this host."""
+        return ["ip", "netns", "exec", self.name, *map(str, arguments)]
 
-    def run(self, *words: str | Path) -> None:
+    def run(self, *arguments: str | Path) -> None:
         """Run a system command on this host.
 
         Raises:
             CalledProcessError: the command fails.
         """
-        subprocess.run(self.command(*words), check=True, capture_output=True)
+        subprocess.run(self.command(*arguments), check=True, capture_output=True)
 
 
 @contextmanager

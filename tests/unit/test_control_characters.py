@@ -39,7 +39,7 @@ def test_a_json_string_stays_on_one_line() -> None:
 @given(
     st.recursive(
         st.none() | st.integers(-(2**53), 2**53) | st.text(),
-        lambda each: st.lists(each) | st.dictionaries(st.text(), each),
+        lambda item: st.lists(item) | st.dictionaries(st.text(), item),
     )
 )
 def test_cleaned_text_is_otherwise_unchanged(value: object) -> None:

@@ -66,7 +66,7 @@ def test_brackets_may_be_anywhere(text: str, names: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "words"),
+    ("text", "message"),
     [
         ("n[3-1]", "'3-1' is not a range"),
         ("n[]", "'' is not a range"),
@@ -78,8 +78,8 @@ def test_brackets_may_be_anywhere(text: str, names: list[str]) -> None:
         ("n[0-9999][0-9999]", f"more than {MAX_HOSTS} hosts"),
     ],
 )
-def test_an_invalid_list_is_reported_in_one_line(text: str, words: str) -> None:
+def test_an_invalid_list_is_reported_in_one_line(text: str, message: str) -> None:
     with pytest.raises(UsageError) as refusal:
         expand(text)
-    assert words in str(refusal.value)
+    assert message in str(refusal.value)
     assert "\n" not in str(refusal.value)

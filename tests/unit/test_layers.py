@@ -4,20 +4,64 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
+from graphlib import TopologicalSorter
+from itertools import takewhile
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
 
-# A package may import from itself and from the packages before it.
-PACKAGES = [
-    "records", "statistics", "probes", "planning", "results", "execution", "comparison", "expectations", "tools",
-    "history", "report",
-    "commands",
-]  # fmt: skip
+# A package may import from itself and from the packages before it. Within it, a file may import from its own folder and
+# from lower floors: the modules and folders of the lists before its own. "_*" is one folder of all private modules, and
+# "*" stands for all modules that are not named.
+PACKAGES = {
+    "records": [
+        ["*"], ["machine_record", "plan_record", "replaceable", "series_events", "study_record"],
+        ["atomic_write", "outputs", "run_record"], ["distributed_stream_file", "result", "run_writer", "user_cache"],
+    ],
+    "statistics": [
+        ["*"],
+        ["benjamini_hochberg", "capability", "change_points", "piecewise_linear", "plateaus", "prediction_interval",
+         "saturation", "tolerance_interval", "trends", "verdict"],
+        ["memory_levels", "outlier_nodes", "paired_change", "periodic_dips", "pooled_percentile", "sequential_test"],
+        ["difference", "loss_tests", "sensitivity", "two_samples"], ["estimate_change", "series_findings"],
+    ],
+    "probes": [["interface"], ["__init__"], ["shared"], ["*"]],
+    "planning": [["*"], ["places", "plan_file", "rated_keys"]],
+    "results": [
+        ["*"], ["measurements"], ["duplicates", "line_round_trips", "metric_rounds", "rounds", "run_file"],
+        ["cpu_time", "node_values"], ["summarise"], ["cached_report", "digest"],
+    ],
+    "execution": [
+        ["*"], ["srun"], ["launch"], ["command_timer", "core_process", "slurm"], ["session"], ["curve_refinement"],
+        ["measuring"],
+    ],
+    "comparison": [
+        ["*"], ["metric_rows"], ["decisions", "doubts", "longer_runs", "partners", "typical_values"], ["gate"],
+        ["best_of_several", "run_comparison", "two_variants"], ["base_runs"],
+    ],
+    "expectations": [
+        ["*"], ["expectation", "judged_results", "machine_type"],
+        ["catalogue_ranges", "judging", "references", "site_file"], ["learning"],
+    ],
+    "tools": [
+        ["*"], ["fio_output", "tool_process", "text_table"], ["fio_jobs", "paired"], ["external"], ["imported_run"],
+    ],
+    "history": [["*"], ["update"], ["changes"]],
+    "studies": [["published"], ["_*"], ["*"]],
+    # The content of a report, its formats, its looks, and its files.
+    "report": [
+        ["content"], ["formats"], ["terminal", "charts"], ["html"], ["chart_files"], ["exports", "comparison_exports"],
+    ],
+    "commands": [["_*"], ["*"]],
+}  # fmt: skip
 # Modules that every package may use, and that use no package.
-SHARED = {"__init__", "errors", "control_characters", "hostlist", "interruption", "process", "streams", "units"}
+SHARED = {
+    "__init__", "errors", "control_characters", "extras", "hostlist", "interruption", "process", "streams",
+    "suggestion", "units",
+}  # fmt: skip
 # The modules that start the program may use everything.
 TOP = {"__main__", "command_line", "api"}
 CORE_ORDER = [
@@ -42,21 +86,13 @@ CORE_EXCEPTIONS = {"probe/error.h"}
 PYTHON_FILES = sorted((ROOT / "src" / "nameplate").rglob("*.py"))
 
 
-REPORT = ROOT / "src" / "nameplate" / "report"
-# What is said, its forms, how it looks, and files of it; rooms on the same floor do not import each other.
-REPORT_FLOORS = [
-    ["content"], ["formats"], ["terminal", "charts"], ["html"], ["chart_files"], ["exports", "comparison_exports"],
-]  # fmt: skip
-REPORT_FILES = [path for path in PYTHON_FILES if path.is_relative_to(REPORT) and path.parent != REPORT]
-
-
 def python_imports(path: Path) -> set[str]:
     """Return what a file imports from nameplate, with the names: "probes.shared.job.nodes_of"."""
-    found = set()
+    imports = set()
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "nameplate":
-            found |= {f"{node.module}.{alias.name}".removeprefix("nameplate.") for alias in node.names}
-    return {name if name != "__version__" else "__init__" for name in found}
+            imports |= {f"{node.module}.{alias.name}".removeprefix("nameplate.") for alias in node.names}
+    return {name if name != "__version__" else "__init__" for name in imports}
 
 
 def package_of(path: Path) -> str:
@@ -66,22 +102,48 @@ def package_of(path: Path) -> str:
 
 @pytest.mark.parametrize("path", PYTHON_FILES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_python_imports_follow_the_layers(path: Path) -> None:
-    own = package_of(path)
-    used = {name.split(".")[0] for name in python_imports(path)} - {own}
-    if own in TOP or (path.name == "__init__.py" and path.parent.name == "nameplate"):  # which loads nothing itself
+    importer = package_of(path)
+    used = {name.split(".")[0] for name in python_imports(path)} - {importer}
+    if importer in TOP or (
+        path.name == "__init__.py" and path.parent.name == "nameplate"
+    ):  # which loads nothing itself
         return
-    allowed = SHARED | set(PACKAGES[: PACKAGES.index(own)] if own in PACKAGES else [])
-    assert used <= allowed, f"{own} imports {used - allowed}"
+    allowed = SHARED.union(takewhile(lambda package: package != importer, PACKAGES) if importer in PACKAGES else [])
+    assert used <= allowed, f"{importer} imports {used - allowed}"
 
 
-@pytest.mark.parametrize("path", REPORT_FILES, ids=lambda path: str(path.relative_to(REPORT)))
-def test_what_is_said_does_not_know_how_it_looks(path: Path) -> None:
-    """Within the package report, a room imports itself and the rooms on lower floors."""
-    room = path.relative_to(REPORT).parts[0]
-    floor = next(number for number, rooms in enumerate(REPORT_FLOORS) if room in rooms)
-    allowed = {room, *(name for rooms in REPORT_FLOORS[:floor] for name in rooms)}
-    used = {name.split(".")[1] for name in python_imports(path) if name.startswith("report.")}
-    assert used <= allowed, f"{room} imports {used - allowed}"
+@pytest.mark.parametrize("package", PACKAGES)
+def test_imports_within_a_package_lead_to_lower_floors(package: str) -> None:
+    floors = {folder: number for number, floor in enumerate(PACKAGES[package]) for folder in floor}
+    folder = ROOT / "src" / "nameplate" / package
+    names = {path.stem for path in folder.iterdir()}
+
+    def folder_of(module: str) -> str:
+        return "_*" if "_*" in floors and re.match(r"_[a-z]", module) else module
+
+    def floor_of(module: str) -> int:
+        return floors[module] if module in floors else floors["*"]
+
+    upward = []
+    for path in folder.rglob("*.py"):
+        importer = folder_of(path.relative_to(folder).parts[0].removesuffix(".py"))
+        modules = {name.split(".")[1] for name in python_imports(path) if name.startswith(f"{package}.")}
+        imported = {folder_of(module if module in names else "__init__") for module in modules} - {importer}
+        upward += [f"{path.name} imports {other}" for other in imported if floor_of(importer) <= floor_of(other)]
+    assert upward == []
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    imports = {
+        ".".join(path.relative_to(ROOT / "src" / "nameplate").with_suffix("").parts).removesuffix(".__init__"): names
+        for path, names in zip(PYTHON_FILES, map(python_imports, PYTHON_FILES), strict=True)
+    }
+    del imports["__init__"]  # which loads nothing itself
+    graph = {
+        module: {name if name in imports else name.rpartition(".")[0] for name in names}
+        for module, names in imports.items()
+    }
+    TopologicalSorter(graph).prepare()
 
 
 def test_every_package_is_in_a_layer() -> None:
@@ -90,11 +152,21 @@ def test_every_package_is_in_a_layer() -> None:
 
 @pytest.mark.parametrize("path", PYTHON_FILES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_nothing_private_is_imported_from_another_package(path: Path) -> None:
-    own = package_of(path)
+    importer = package_of(path)
     for name in python_imports(path):
         package, *rest = name.split(".")
         private = [part for part in rest if part.startswith("_") and not part.startswith("__")]
-        assert package == own or not private, f"{own} imports {name}"
+        assert package == importer or not private, f"{importer} imports {name}"
+
+
+# Folders whose modules are named after a command, an option's value, a tool, a plan, or the content that they draw.
+SAME_NAMES = {"commands", "terminal", "charts", "chart_files", "exports", "comparison_exports", "external", "studies"}
+
+
+def test_a_file_name_occurs_twice_only_where_the_folder_tells_the_files_apart() -> None:
+    counts = Counter(path.stem for path in PYTHON_FILES if path.parent.name not in SAME_NAMES)
+    del counts["__init__"]
+    assert [name for name, count in counts.items() if count > 1] == []
 
 
 CORE_FILES = sorted(p for p in (ROOT / "core").rglob("*") if p.suffix in (".h", ".cpp") and "tests" not in p.parts)
@@ -103,10 +175,10 @@ CORE_FILES = sorted(p for p in (ROOT / "core").rglob("*") if p.suffix in (".h", 
 @pytest.mark.parametrize("path", CORE_FILES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_core_includes_follow_the_layers(path: Path) -> None:
     part = path.relative_to(ROOT / "core").parts[0]
-    own = CORE_ORDER.index(part)
+    layer = CORE_ORDER.index(part)
     for included in re.findall(r'#include "([^"]+)"', path.read_text()):
         if included not in CORE_EXCEPTIONS:
-            assert CORE_ORDER.index(included.split("/")[0]) <= own, f"{path.name} includes {included}"
+            assert CORE_ORDER.index(included.split("/")[0]) <= layer, f"{path.name} includes {included}"
 
 
 def test_nothing_is_timed_by_the_time_of_day() -> None:
@@ -141,7 +213,7 @@ def test_no_two_public_classes_share_a_name() -> None:
 def test_every_file_and_test_named_in_the_docs_exists() -> None:
     texts = {path: path.read_text() for path in (ROOT / "docs").rglob("*.md")}
     named = {(path.name, name) for path, text in texts.items() for name in re.findall(r"tests/[\w/]+\.py", text)}
-    assert [each for each in sorted(named) if not (ROOT / each[1]).exists()] == []
+    assert [item for item in sorted(named) if not (ROOT / item[1]).exists()] == []
     tests = {
         name
         for path in (ROOT / "tests").rglob("test_*.py")

@@ -1,4 +1,4 @@
-"""What the scripts install: in the versions and with the hashes of packaging/locked."""
+"""Scripts install packages in the versions and with the hashes of packaging/locked."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ import re
 import sys
 from collections.abc import Iterator, Mapping
 from importlib import metadata
-from pathlib import Path
 from typing import Any
 
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from tracked_files import ROOT, tracked_files
+
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
 
-ROOT = Path(__file__).parents[2]
 LOCKED = ROOT / "packaging" / "locked"
 PACKAGE = re.compile(r"^([^\s#].*?) \\\n((?: .*\n)+)", re.M)
 HASHES = re.compile(r"(?:    --hash=sha256:[0-9a-f]{64}(?: \\)?\n)+")
@@ -62,7 +62,7 @@ def test_the_locked_versions_satisfy_what_is_asked_for(version: str, machine: st
                 assert asked.specifier.contains(pinned[2:]), f"{group}: {pinned} is not {asked}: run script/lock"
 
 
-@pytest.mark.parametrize("group", ["run", "report", "parquet"])
+@pytest.mark.parametrize("group", ["run", "report", "parquet", "dataframe"])
 def test_what_the_packages_of_a_user_ask_for_is_locked_too(group: str) -> None:
     """An image and a wheelhouse have no other packages, and pip installs none that has no hash."""
     pins = {
@@ -87,18 +87,16 @@ def test_each_group_is_locked_and_each_version_has_hashes() -> None:
 
 
 def test_nothing_is_installed_without_a_hash() -> None:
-    container = ROOT / "packaging" / "container"
-    workflows = (ROOT / ".github" / "workflows").iterdir()
-    for path in (*(ROOT / "script").iterdir(), *workflows, ROOT / "action.yml", *container.iterdir()):
-        for line in path.read_text().replace("\\\n", " ").splitlines():
+    for name in tracked_files("script", ".github/workflows", "action.yml", "packaging/container"):
+        for line in (ROOT / name).read_text().replace("\\\n", " ").splitlines():
             if FETCHES.search(line) and not line.lstrip().startswith(("#", "pip_install()")):
-                # What is of this repository is built with the locked packages, or is a wheel that was built before.
-                is_own = (
+                # A package of this repository is built with the locked packages, or is a wheel that was built before.
+                is_of_project = (
                     "--no-build-isolation" in line
                     or "--no-index" in line
                     or 'pip_install --force-reinstall "$wheel"' in line
                 )
-                assert "--require-hashes" in line or is_own, f"{path}: {line}"
+                assert "--require-hashes" in line or is_of_project, f"{name}: {line}"
 
 
 def test_debians_packages_in_the_image_have_versions() -> None:

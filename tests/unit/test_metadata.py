@@ -48,18 +48,18 @@ def test_a_recipe_has_the_version(recipe: str, pattern: str) -> None:
 def test_a_recipe_with_python_wants_what_pip_wants(recipe: str) -> None:
     text = (ROOT / "packaging" / recipe).read_text()
     bundled = {"numpy": "SciPy-bundle", "scipy": "SciPy-bundle"} if recipe.startswith("easybuild") else {}
-    for each in map(Requirement, importlib.metadata.requires("nameplate") or []):
-        if is_wanted(each, "3.13", ""):
-            assert re.search(rf"\b{bundled.get(each.name, each.name)}\b", text), each
+    for item in map(Requirement, importlib.metadata.requires("nameplate") or []):
+        if is_required(item, "3.13", ""):
+            assert re.search(rf"\b{bundled.get(item.name, item.name)}\b", text), item
 
 
 def test_a_python_that_is_too_old_wants_no_other_package() -> None:
     # Else pip would fail at the first of them, with a thousand versions in its message, and never name the Python.
-    wanted = [Requirement(each) for each in importlib.metadata.requires("nameplate") or []]
+    expected = [Requirement(item) for item in importlib.metadata.requires("nameplate") or []]
     for extra in ("", "report", "catalogue"):
-        assert [each.name for each in wanted if is_wanted(each, "3.11", extra)], extra
-        assert not [each.name for each in wanted if is_wanted(each, "3.9", extra)], extra
+        assert [item.name for item in expected if is_required(item, "3.11", extra)], extra
+        assert not [item.name for item in expected if is_required(item, "3.9", extra)], extra
 
 
-def is_wanted(requirement: Requirement, python_version: str, extra: str) -> bool:
+def is_required(requirement: Requirement, python_version: str, extra: str) -> bool:
     return requirement.marker is None or requirement.marker.evaluate({"python_version": python_version, "extra": extra})

@@ -14,11 +14,11 @@ import sbom
 def test_a_source_package_has_its_version_its_licence_and_a_checksum(tmp_path: Path) -> None:
     text = "Format: 3.0 (quilt)\nSource: libsodium\nVersion: 1.0.18-1+deb12u1\n"
     (tmp_path / "libsodium_1.0.18-1+deb12u1.dsc").write_text(text)
-    found = sbom.of_source(tmp_path, "libsodium")
-    assert found["version"] == "1.0.18-1+deb12u1"
-    assert found["licenses"] == [{"expression": "ISC"}]
-    assert found["purl"] == "pkg:deb/debian/libsodium@1.0.18-1%2Bdeb12u1?arch=source"
-    assert found["hashes"] == [{"alg": "SHA-256", "content": hashlib.sha256(text.encode()).hexdigest()}]
+    actual = sbom.of_source(tmp_path, "libsodium")
+    assert actual["version"] == "1.0.18-1+deb12u1"
+    assert actual["licenses"] == [{"expression": "ISC"}]
+    assert actual["purl"] == "pkg:deb/debian/libsodium@1.0.18-1%2Bdeb12u1?arch=source"
+    assert actual["hashes"] == [{"alg": "SHA-256", "content": hashlib.sha256(text.encode()).hexdigest()}]
 
 
 @pytest.mark.parametrize("versions", [[], ["1.0-1", "1.1-1"]], ids=["none", "two"])

@@ -66,6 +66,20 @@ TEST(NodeSummary, AllSamplesAreMergedWithAllTheirWork) {
   EXPECT_LE(records.dump().size(), 4096);
 }
 
+TEST(NodeSummary, TheTimesOfReadsAndOfWritesAreMergedApart) {
+  NodeSummary summary(0);
+  for (const int lower_ns : {10, 20}) {
+    json mixed = sample(1.0, 100, 0.0);
+    mixed["read_histogram"] = {{"lower_ns", {lower_ns}}, {"count", {1}}};
+    mixed["write_histogram"] = {{"lower_ns", {30}}, {"count", {2}}};
+    summary.write(mixed);
+  }
+  summary.write(outcome("ok", 2));
+  const json sum = summary.records()[0];
+  EXPECT_EQ(sum["read_histogram"], json({{"lower_ns", {10, 20}}, {"count", {1, 1}}}));
+  EXPECT_EQ(sum["write_histogram"], json({{"lower_ns", {30}}, {"count", {4}}}));
+}
+
 // Disk latencies that span seven powers of two would need thousands of buckets.
 TEST(NodeSummary, AWideHistogramIsReducedAndKeepsItsPercentiles) {
   std::mt19937_64 random(1);
@@ -85,9 +99,10 @@ TEST(NodeSummary, AWideHistogramIsReducedAndKeepsItsPercentiles) {
   summary.write(outcome("ok", 20));
   ASSERT_GT(exact.size(), 1000);
   EXPECT_LE(summary.records().dump().size(), 4096);
-  const json kept = summary.records()[0]["histogram"];
+  const json histogram = summary.records()[0]["histogram"];
   std::map<std::uint64_t, std::uint64_t> few;
-  for (std::size_t i = 0; i < kept["lower_ns"].size(); ++i) few[kept["lower_ns"][i]] += kept["count"][i].get<int>();
+  for (std::size_t i = 0; i < histogram["lower_ns"].size(); ++i)
+    few[histogram["lower_ns"][i]] += histogram["count"][i].get<int>();
   EXPECT_EQ(few.begin()->first, exact.begin()->first);
   EXPECT_EQ(few.rbegin()->first, exact.rbegin()->first);
   EXPECT_EQ(percentile(few, 1.0), percentile(exact, 1.0));

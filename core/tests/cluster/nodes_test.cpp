@@ -41,8 +41,8 @@ TEST(Nodes, DifferentNodesDoNotContradict) {
 }
 
 TEST(Nodes, OneSystemThatMpiSeesAsTwoIsReported) {
-  const std::string words = contradiction({node("a", "1", 0), node("b", "1", 2), node("a", "1", 4)});
-  EXPECT_NE(words.find("ranks 0 and 4 on two nodes (a)"), std::string::npos) << words;
+  const std::string message = contradiction({node("a", "1", 0), node("b", "1", 2), node("a", "1", 4)});
+  EXPECT_NE(message.find("ranks 0 and 4 on two nodes (a)"), std::string::npos) << message;
 }
 
 }  // namespace

@@ -54,7 +54,7 @@ TEST(BlockOrder, RandomPassesDifferPerPassAndWorker) {
 TEST(BlockOrder, APassCanBeRestarted) {
   BlockOrder order(Pattern::sequential, 100, 1, 0);
   order.next(30);
-  order.begin_pass();
+  order.start_pass();
   EXPECT_EQ(order.next(1)[0], 0U);
 }
 

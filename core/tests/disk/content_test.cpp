@@ -9,14 +9,14 @@ namespace {
 
 TEST(OriginalContent, APartIsTheSameForAnyChunkSize) {
   const OriginalContent content(7);
-  std::vector<std::byte> whole(20'000);
-  content.fill(whole, 0);
-  for (const std::size_t begin : {0, 1, 7, 8, 4095, 4096, 5001}) {
+  std::vector<std::byte> full(20'000);
+  content.fill(full, 0);
+  for (const std::size_t offset : {0, 1, 7, 8, 4095, 4096, 5001}) {
     for (const std::size_t size : {1, 3, 8, 9, 4096, 9'000}) {
       std::vector<std::byte> part(size);
-      content.fill(part, begin);
-      EXPECT_EQ(std::memcmp(part.data(), whole.data() + begin, size), 0) << begin << " " << size;
-      EXPECT_FALSE(content.find_difference(part, begin));
+      content.fill(part, offset);
+      EXPECT_EQ(std::memcmp(part.data(), full.data() + offset, size), 0) << offset << " " << size;
+      EXPECT_FALSE(content.find_difference(part, offset));
     }
   }
 }
@@ -50,10 +50,10 @@ TEST(WrittenContent, ABlockIsIdentifiedByPositionCallAndContent) {
     EXPECT_TRUE(content.find_difference(memory, 6 * block, 9)) << block;
     EXPECT_TRUE(content.find_difference(memory, 5 * block, 8)) << block;
     memory[block - 1] ^= std::byte{1};
-    const auto found = content.find_difference(memory, 5 * block, 9);
-    ASSERT_TRUE(found) << block;
+    const auto difference = content.find_difference(memory, 5 * block, 9);
+    ASSERT_TRUE(difference) << block;
     // In a block of 16 bytes, the last 8 bytes identify the content.
-    EXPECT_EQ(*found, block == 16 ? 8 : block - 1) << block;
+    EXPECT_EQ(*difference, block == 16 ? 8 : block - 1) << block;
   }
 }
 

@@ -76,7 +76,7 @@ TEST(Extents, OfAFallocatedFileAreUnwritten) {
   const Descriptor file(open(".", O_TMPFILE | O_RDWR, 0600));
   if (!file.is_open() || posix_fallocate(file.number(), 0, 1 << 20) != 0) GTEST_SKIP() << "not on this file system";
   const auto extents = read_extents(file.number());
-  if (!extents) GTEST_SKIP() << "this file system does not tell its extents";
+  if (!extents) GTEST_SKIP() << "this file system does not report its extents";
   EXPECT_EQ(extents->unwritten_bytes, 1U << 20U);
 }
 

@@ -28,7 +28,7 @@ class TestFileTest : public ::testing::Test {
 
   std::string error_of(const std::string& path) const {
     try {
-      find_place(path);
+      locate_file(path);
     } catch (const ProbeError& error) {
       return error.what();
     }
@@ -38,12 +38,12 @@ class TestFileTest : public ::testing::Test {
   std::string path(const std::string& name) const { return (directory_ / name).string(); }
 
   fs::path directory_ = fs::current_path() / ("test-file-" + std::to_string(getpid()));
-  static bool wanted() { return true; }
+  static bool always() { return true; }
 };
 
 TEST_F(TestFileTest, NeverAppearsInItsDirectory) {
   for (const std::string& name : {std::string(), std::string("mine")}) {
-    const TestFile file({.directory = directory_.string(), .name = name}, 100'000, TestFile::Fill::original, wanted);
+    const TestFile file({.directory = directory_.string(), .name = name}, 100'000, TestFile::Fill::original, always);
     EXPECT_TRUE(fs::is_empty(directory_));
     struct stat status {};
     fstat(file.descriptor(), &status);
@@ -53,22 +53,22 @@ TEST_F(TestFileTest, NeverAppearsInItsDirectory) {
 }
 
 TEST_F(TestFileTest, KeepsItsContentWhenOpenedAgain) {
-  const TestFile file(find_place(directory_.string()), 100'000, TestFile::Fill::original, wanted);
-  const Descriptor again = file.open(O_RDONLY);
+  const TestFile file(locate_file(directory_.string()), 100'000, TestFile::Fill::original, always);
+  const Descriptor reopened = file.open(O_RDONLY);
   std::vector<std::byte> data(100'000);
-  ASSERT_EQ(pread(again.number(), data.data(), data.size(), 0), 100'000);
+  ASSERT_EQ(pread(reopened.number(), data.data(), data.size(), 0), 100'000);
   EXPECT_FALSE(OriginalContent(file.content_seed()).find_difference(data, 0));
 }
 
 TEST_F(TestFileTest, AnEmptiedFileIsFilledAgain) {
-  const TestFile file(find_place(directory_.string()), 100'000, TestFile::Fill::original, wanted);
+  const TestFile file(locate_file(directory_.string()), 100'000, TestFile::Fill::original, always);
   for (const bool extend : {false, true}) {
     file.empty(extend);
     struct stat status {};
     fstat(file.descriptor(), &status);
     EXPECT_EQ(status.st_size, extend ? 100'000 : 0);
     EXPECT_EQ(status.st_blocks, 0);
-    file.complete(wanted);
+    file.complete(always);
     fstat(file.descriptor(), &status);
     EXPECT_GE(status.st_blocks * 512, 100'000);
   }
@@ -90,7 +90,7 @@ TEST_F(TestFileTest, AnExistingPathIsRejectedWithItsKind) {
 TEST_F(TestFileTest, AFileThatWouldFillTheFileSystemIsRejectedWithTheSizes) {
   const std::int64_t room = room_for_files(directory_.string());
   try {
-    const TestFile file(find_place(directory_.string()), room + (1 << 30), TestFile::Fill::none, wanted);
+    const TestFile file(locate_file(directory_.string()), room + (1 << 30), TestFile::Fill::none, always);
     FAIL();
   } catch (const ProbeError& error) {
     EXPECT_EQ(error.ending(), Ending::skipped);
@@ -116,7 +116,7 @@ TEST_F(TestFileTest, OnlyTestFilesOfDeadProcessesOfThisHostAreRemoved) {
   const std::string random = "0123456789abcdef";
   const std::string prefix = ".nameplate-test-file-";
   const std::string left = fmt::format("{}{}.{}.{}", prefix, host_name(), gone_process(), random);
-  const std::vector<std::string> kept = {
+  const std::vector<std::string> preserved = {
       fmt::format("{}{}.{}.{}", prefix, host_name(), getpid(), random),         // its process still runs
       fmt::format("{}elsewhere.{}.{}", prefix, gone_process(), random),         // of another host
       fmt::format("{}{}.{}.{}x", prefix, host_name(), gone_process(), random),  // not a name of a test file
@@ -125,7 +125,7 @@ TEST_F(TestFileTest, OnlyTestFilesOfDeadProcessesOfThisHostAreRemoved) {
       ".nameplate-key",
       ".nameplate-history-1.index",
       "nameplate-run.jsonl"};
-  for (const std::string& name : kept) std::ofstream(path(name)) << "precious";
+  for (const std::string& name : preserved) std::ofstream(path(name)) << "precious";
   std::ofstream(path(left)) << "left";
   const std::string directory = fmt::format("{}{}.{}.{}", prefix, host_name(), gone_process(), "fedcba9876543210");
   fs::create_directory(path(directory));
@@ -136,17 +136,17 @@ TEST_F(TestFileTest, OnlyTestFilesOfDeadProcessesOfThisHostAreRemoved) {
   sweep_leftovers(here.number(), now_s + 3600);
   EXPECT_FALSE(fs::exists(path(left)));
   EXPECT_TRUE(fs::exists(path(directory)));
-  for (const std::string& name : kept) EXPECT_TRUE(fs::exists(path(name))) << name;
+  for (const std::string& name : preserved) EXPECT_TRUE(fs::exists(path(name))) << name;
 }
 
 TEST_F(TestFileTest, LongWorkCanBeCancelled) {
-  EXPECT_THROW(TestFile(find_place(directory_.string()), 1 << 20, TestFile::Fill::original, [] { return false; }),
+  EXPECT_THROW(TestFile(locate_file(directory_.string()), 1 << 20, TestFile::Fill::original, [] { return false; }),
                ProbeError);
   EXPECT_TRUE(fs::is_empty(directory_));
 }
 
 TEST_F(TestFileTest, EvictingAndWarmingChangeThePageCache) {
-  const TestFile file(find_place(directory_.string()), 10'000'000, TestFile::Fill::original, wanted);
+  const TestFile file(locate_file(directory_.string()), 10'000'000, TestFile::Fill::original, always);
   const auto resident = [&] { return resident_bytes(file.descriptor(), file.bytes()); };
   if (!resident()) GTEST_SKIP() << "neither cachestat nor mincore answers here";
   EXPECT_GE(*resident(), 10'000'000);

@@ -23,8 +23,8 @@ void check_same(const std::optional<Message>& read, ByteSpan bytes) {
 void shake_hands(ByteSpan bytes) {
   static const Key key = parse_key("000102030405060708090a0b0c0d0e0f", "");
   PeerHandshake peer(key, 1);
-  while (bytes.size() >= peer.wanted_bytes()) {
-    const std::size_t length = peer.wanted_bytes();
+  while (bytes.size() >= peer.required_bytes()) {
+    const std::size_t length = peer.required_bytes();
     const auto state = peer.take(bytes.first(length));
     // No input can guess a proof.
     if (state == PeerHandshake::State::authenticated) std::abort();

@@ -21,17 +21,17 @@ std::vector<std::byte> numbered(std::size_t count) {
 }
 
 // Takes the third and the first of four blocks, the latter with an offset that wraps around the end of the span.
-void expect_right(BlockLoop loop, BlockOp op, std::uint64_t block, const std::string& what) {
+void expect_right(BlockLoop loop, BlockOp op, std::uint64_t block, const std::string& label) {
   const std::vector<std::byte> source = numbered(4 * block);
   std::vector<std::byte> target(4 * block + 1, std::byte{0x11});
   const std::array<std::uint64_t, 2> offsets = {block, 3 * block};
   const std::uint64_t sum = loop({target.data(), source.data(), 4 * block, block}, offsets.data(), 2, block);
   const auto expected_sum = block_sum(source.data() + 2 * block, block) + block_sum(source.data(), block);
-  EXPECT_EQ(sum, op == BlockOp::read ? expected_sum : 0) << what;
+  EXPECT_EQ(sum, op == BlockOp::read ? expected_sum : 0) << label;
   for (std::size_t i = 0; i < target.size(); ++i) {
     const bool is_target = op != BlockOp::read && (i / block == 0 || i / block == 2) && i < 4 * block;
     const std::byte written = op == BlockOp::copy && is_target ? source[i] : std::byte{kBlockByte};
-    ASSERT_EQ(target[i], is_target ? written : std::byte{0x11}) << what << " byte " << i;
+    ASSERT_EQ(target[i], is_target ? written : std::byte{0x11}) << label << " byte " << i;
   }
 }
 
@@ -75,7 +75,7 @@ TEST(OffsetStream, ARandomStreamReachesAllBlocksAboutEquallyOften) {
     OffsetStream stream(parse_generator(name), true, kBlockCount, 8, 3);
     std::array<int, kBlockCount> hits{};
     for (const std::uint64_t offset : row(stream, 100, 1024, kBlockCount * 8)) ++hits.at(offset / 8);
-    for (const int each : hits) EXPECT_NEAR(each, 6400, 700) << name;
+    for (const int count : hits) EXPECT_NEAR(count, 6400, 700) << name;
   }
 }
 

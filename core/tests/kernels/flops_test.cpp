@@ -11,13 +11,13 @@
 namespace nameplate {
 namespace {
 
-void expect_exact(const RateKernel& kernel, const std::string& what) {
+void expect_exact(const RateKernel& kernel, const std::string& label) {
   alignas(64) static std::byte result[8192];  // NOLINT: aligned raw memory
   ASSERT_LE(kernel.result_bytes, sizeof(result));
   kernel.run(result);
-  EXPECT_EQ(kernel.difference(result), std::nullopt) << what << " with " << kernel.chains << " chains";
+  EXPECT_EQ(kernel.difference(result), std::nullopt) << label << " with " << kernel.chains << " chains";
   result[3] ^= std::byte{1};
-  EXPECT_NE(kernel.difference(result), std::nullopt) << what << ": a flipped bit went unnoticed";
+  EXPECT_NE(kernel.difference(result), std::nullopt) << label << ": a flipped bit went unnoticed";
 }
 
 std::vector<Isa> usable_isas() {

@@ -102,9 +102,9 @@ TEST(LinearSystem, PartsOfTheRowsAddUpToAll) {
 
 TEST(LinearSystem, ANaNAnywhereIsNoSolution) {
   for (const double bad : {std::nan(""), std::numeric_limits<double>::infinity()}) {
-    for (const std::size_t place : {std::size_t{0}, kUnknowns - 1}) {
+    for (const std::size_t index : {std::size_t{0}, kUnknowns - 1}) {
       std::vector<double> x = solved(make_system(kUnknowns));
-      x[place] = bad;
+      x[index] = bad;
       EXPECT_EQ(residual_of(x), std::numeric_limits<double>::max());
     }
   }

@@ -20,11 +20,11 @@ class Arrays {
 
   StreamArrays<T> get() { return {memory_[0].data(), memory_[1].data(), memory_[2].data()}; }
 
-  void expect_after(StreamOp op, std::uint64_t passes, const std::string& what) const {
+  void expect_after(StreamOp op, std::uint64_t passes, const std::string& label) const {
     for (unsigned which = 0; which < 3; ++which) {
       for (std::size_t i = 0; i < kMax; ++i) {
         const T expected = i < count_ ? stream_expected<T>(op, passes, which, i) : T{-1};
-        ASSERT_EQ(memory_.at(which).at(i), expected) << what << ", array " << which << ", element " << i;
+        ASSERT_EQ(memory_.at(which).at(i), expected) << label << ", array " << which << ", element " << i;
       }
     }
   }
@@ -86,8 +86,8 @@ TEST(StreamLoops, AgreeWithScalarCodeInEveryElementAndTouchNothingElse) {
 }
 
 template <class T>
-void expect_first_difference_found() {
-  constexpr std::size_t kBegin = 5;
+void expect_first_difference() {
+  constexpr std::size_t kFirst = 5;
   constexpr std::size_t kEnd = 9000;
   for (const std::string& name : stream_op_names()) {
     const StreamOp op = parse_stream_op(name);
@@ -95,12 +95,12 @@ void expect_first_difference_found() {
       for (const std::uint64_t passes : {0U, 1U, 2U}) {
         std::vector<T> values(kEnd);
         for (std::size_t i = 0; i < kEnd; ++i) values[i] = stream_expected<T>(op, passes, array, i);
-        values[kBegin - 1] = -1;  // outside
-        const auto found = [&] { return stream_mismatch<T>(op, passes, array, values.data(), kBegin, kEnd); };
-        EXPECT_EQ(found(), kEnd) << name << " array " << array << " after " << passes;
-        for (const std::size_t wrong : {kEnd - 1, std::size_t{4500}, kBegin}) {
+        values[kFirst - 1] = -1;  // outside
+        const auto mismatch = [&] { return stream_mismatch<T>(op, passes, array, values.data(), kFirst, kEnd); };
+        EXPECT_EQ(mismatch(), kEnd) << name << " array " << array << " after " << passes;
+        for (const std::size_t wrong : {kEnd - 1, std::size_t{4500}, kFirst}) {
           values[wrong] = -1;
-          EXPECT_EQ(found(), wrong) << name << " array " << array << " after " << passes;
+          EXPECT_EQ(mismatch(), wrong) << name << " array " << array << " after " << passes;
         }
       }
     }
@@ -108,8 +108,8 @@ void expect_first_difference_found() {
 }
 
 TEST(StreamLoops, TheFirstWrongElementIsFound) {
-  expect_first_difference_found<double>();
-  expect_first_difference_found<float>();
+  expect_first_difference<double>();
+  expect_first_difference<float>();
 }
 
 TEST(StreamLoops, ValuesStayBoundedForAnyNumberOfPasses) {

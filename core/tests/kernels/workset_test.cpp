@@ -7,14 +7,14 @@
 namespace nameplate {
 namespace {
 
-void expect_right(WorksetLoop loop, const std::string& what) {
+void expect_right(WorksetLoop loop, const std::string& label) {
   constexpr std::size_t kCount = 44;
   std::vector<double> x(kCount + 1, -1);
   std::vector<double> y(kCount);
   for (std::size_t i = 0; i < kCount; ++i) y[i] = workset_operand(i);
   loop(x.data(), y.data(), kCount, 3);
-  for (std::size_t i = 0; i < kCount; ++i) EXPECT_EQ(x[i], workset_result(i)) << what << " element " << i;
-  EXPECT_EQ(x[kCount], -1) << what << " wrote behind its end";
+  for (std::size_t i = 0; i < kCount; ++i) EXPECT_EQ(x[i], workset_result(i)) << label << " element " << i;
+  EXPECT_EQ(x[kCount], -1) << label << " wrote behind its end";
 }
 
 TEST(WorksetLoops, AgreeWithTheFormulaBitForBit) {

@@ -132,9 +132,9 @@ TEST(Dmi, OtherStructuresAreIgnored) {
 }
 
 TEST(Dmi, AnUnterminatedTableIsDamaged) {
-  const Table whole = with_strings(fields(), kStrings);
-  for (std::size_t length = 1; length < whole.size(); ++length) {
-    EXPECT_FALSE(parse_memory_modules({whole.data(), length})) << length;
+  const Table full_table = with_strings(fields(), kStrings);
+  for (std::size_t length = 1; length < full_table.size(); ++length) {
+    EXPECT_FALSE(parse_memory_modules({full_table.data(), length})) << length;
   }
   EXPECT_FALSE(parse_memory_modules(Table{17, 3, 0, 0, 0, 0}));
   EXPECT_FALSE(parse_memory_modules(Table{17, 0, 0, 0, 0, 0}));
@@ -143,10 +143,10 @@ TEST(Dmi, AnUnterminatedTableIsDamaged) {
 // The address sanitizer would detect a read beyond the end.
 TEST(Dmi, RandomBytesDoNotCrashIt) {
   std::mt19937 random(4711);  // NOLINT: the same bytes in every run
-  const Table whole = with_strings(fields(), kStrings);
+  const Table full_table = with_strings(fields(), kStrings);
   for (int round = 0; round < 20'000; ++round) {
-    Table table = whole;
-    table.insert(table.end(), whole.begin(), whole.end());
+    Table table = full_table;
+    table.insert(table.end(), full_table.begin(), full_table.end());
     for (int i = 0; i < 1 + round % 8; ++i) table[random() % table.size()] = static_cast<std::uint8_t>(random());
     table.resize(random() % (table.size() + 1));
     table.shrink_to_fit();

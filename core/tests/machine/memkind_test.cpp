@@ -19,17 +19,17 @@ class MemkindHeap : public testing::Test {
 };
 
 TEST_F(MemkindHeap, SeveralHeapsAreUsableAtOnceAndHaveNoName) {
-  const std::filesystem::path place = testing::TempDir() + "nameplate-memkind";
-  std::filesystem::create_directories(place);
+  const std::filesystem::path directory = testing::TempDir() + "nameplate-memkind";
+  std::filesystem::create_directories(directory);
   for (int round = 0; round < 3; ++round) {
-    const Buffer first = allocate_memkind(place, 5'000'000);
-    const Buffer second = allocate_memkind(place, 10'000);
+    const Buffer first = allocate_memkind(directory, 5'000'000);
+    const Buffer second = allocate_memkind(directory, 10'000);
     first.as<double>().back() = 1;
     second.as<double>().back() = 2;
     EXPECT_EQ(first.as<double>().back(), 1);
-    EXPECT_TRUE(std::filesystem::is_empty(place));
+    EXPECT_TRUE(std::filesystem::is_empty(directory));
   }
-  std::filesystem::remove_all(place);
+  std::filesystem::remove_all(directory);
 }
 
 TEST_F(MemkindHeap, AHeapThatCannotBeCreatedIsReported) {

@@ -23,17 +23,17 @@ class Pmem : public testing::Test {
 };
 
 TEST_F(Pmem, AMappingIsUsableToItsEndAndHasNoName) {
-  const std::filesystem::path place = testing::TempDir() + "nameplate-pmem";
-  std::filesystem::create_directories(place);
+  const std::filesystem::path directory = testing::TempDir() + "nameplate-pmem";
+  std::filesystem::create_directories(directory);
   {
-    const Buffer buffer = map_pmem(place, 10'000);
+    const Buffer buffer = map_pmem(directory, 10'000);
     EXPECT_EQ(buffer.size_bytes(), 10'000U);
     buffer.as<double>().back() = 1;
-    EXPECT_TRUE(std::filesystem::is_empty(place));
+    EXPECT_TRUE(std::filesystem::is_empty(directory));
     EXPECT_EQ(persist_function(Durability::none)(buffer.data() + 8, 8), 0);
     EXPECT_EQ(persist_function(Durability::persistent)(buffer.data(), buffer.size_bytes()), 0);
   }
-  std::filesystem::remove_all(place);
+  std::filesystem::remove_all(directory);
 }
 
 TEST_F(Pmem, UnmappedMemoryCannotBeSynchronised) {

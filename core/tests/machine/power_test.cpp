@@ -15,9 +15,9 @@ class PowerTest : public testing::Test {
   void TearDown() override { std::filesystem::remove_all(directory_); }
 
   void supply(const std::string& name, const std::map<std::string, std::string>& files) const {
-    const auto place = directory_ / "sys/class/power_supply" / name;
-    std::filesystem::create_directories(place);
-    for (const auto& [file, text] : files) std::ofstream(place / file) << text << '\n';
+    const auto directory = directory_ / "sys/class/power_supply" / name;
+    std::filesystem::create_directories(directory);
+    for (const auto& [file, text] : files) std::ofstream(directory / file) << text << '\n';
   }
 
   Power read() const { return read_power(Root(directory_.string())); }

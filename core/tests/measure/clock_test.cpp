@@ -13,14 +13,14 @@ TEST(Clock, AgreesWithMonotonicRawWithin50Ppm) {
   const Clock& clock = Clock::get();
   constexpr std::uint64_t kWindowNs = 2'000'000'000;
   constexpr double kMaxPpm = 50;
-  const std::uint64_t raw_begin = monotonic_raw_ns();
-  const Ticks begin = Clock::now();
-  while (monotonic_raw_ns() - raw_begin < kWindowNs) {
+  const std::uint64_t raw_start = monotonic_raw_ns();
+  const Ticks start = Clock::now();
+  while (monotonic_raw_ns() - raw_start < kWindowNs) {
   }
   const Ticks end = Clock::now();
   const std::uint64_t raw_end = monotonic_raw_ns();
-  const double raw_s = static_cast<double>(raw_end - raw_begin) * 1e-9;
-  EXPECT_LT(std::abs(clock.seconds(end - begin) / raw_s - 1) * 1e6, kMaxPpm);
+  const double raw_s = static_cast<double>(raw_end - raw_start) * 1e-9;
+  EXPECT_LT(std::abs(clock.seconds(end - start) / raw_s - 1) * 1e6, kMaxPpm);
 }
 
 // Also where the kernel keeps the time by another source, as under an emulator.
@@ -30,12 +30,12 @@ TEST(Clock, TheCounterRunsAtASteadyRate) {
   constexpr double kMaxChange = 0.01;
   std::vector<double> rates;
   for (int i = 0; i < kWindows; ++i) {
-    const std::uint64_t raw_begin = monotonic_raw_ns();
-    const Ticks begin = Clock::counter_now();
-    while (monotonic_raw_ns() - raw_begin < kWindowNs) {
+    const std::uint64_t raw_start = monotonic_raw_ns();
+    const Ticks start = Clock::counter_now();
+    while (monotonic_raw_ns() - raw_start < kWindowNs) {
     }
     const Ticks end = Clock::counter_now();
-    rates.push_back(static_cast<double>(end - begin) / static_cast<double>(monotonic_raw_ns() - raw_begin));
+    rates.push_back(static_cast<double>(end - start) / static_cast<double>(monotonic_raw_ns() - raw_start));
   }
   ASSERT_GT(rates.front(), 0);
   for (const double rate : rates) EXPECT_NEAR(rate / rates.front(), 1, kMaxChange);

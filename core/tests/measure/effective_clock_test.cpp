@@ -29,7 +29,7 @@ TEST(EffectiveClock, ALongerChainTakesProportionallyLonger) {
   };
   Ticks shorter = ~Ticks{0};
   Ticks longer = ~Ticks{0};
-  // In turns, so that both see the same clock.
+  // Measure both alternately, so that they run at the same clock.
   for (int i = 0; i < 1000; ++i) {
     shorter = std::min(shorter, ticks_of(1024));
     longer = std::min(longer, ticks_of(4096));
@@ -45,7 +45,7 @@ TEST(EffectiveClock, AChainBesideVectorsTakesAsManyCyclesAsOneWithoutThem) {
     plain = std::min(plain, run_burst());
     wide = std::min(wide, run_settled_burst(true));
   }
-  // A core may clock lower beside vectors, by up to a third on the first ones with AVX-512.
+  // A core may clock lower with vectors, by up to a third on the first ones with AVX-512.
   const double ratio = static_cast<double>(wide) / static_cast<double>(plain);
   EXPECT_GT(ratio, 0.95);
   EXPECT_LT(ratio, 1.6);

@@ -5,9 +5,10 @@
 
 #include <array>
 #include <atomic>
+#include <limits>
 #include <sstream>
 
-#include "disk/kept_files.h"
+#include "disk/retained_files.h"
 #include "measure/clock.h"
 #include "net/remote_session.h"
 #include "probe/error.h"
@@ -66,7 +67,7 @@ class Scripted final : public Probe {
     while (g_script.takes_its_time && Clock::now() < worker_.finish) {
     }
     counters_ = {static_cast<double>(repetitions), static_cast<double>(repetitions)};
-    pairs_ = {1.23456789e-6, g_script.runs % 2 == 0 ? 1e-6 : 3e-6};
+    pairs_ = {1.23456789e-6, g_script.runs % 2 == 0 ? 1e-6 : 3e-6, std::numeric_limits<double>::quiet_NaN()};
     return {
         .ops = repetitions, .workers = {&worker_, 1}, .counters = counters_, .histogram = &histogram_, .pairs = pairs_};
   }
@@ -76,7 +77,7 @@ class Scripted final : public Probe {
  private:
   Worker worker_;
   std::array<double, 2> counters_{};
-  std::array<double, 2> pairs_{};
+  std::array<double, 3> pairs_{};
   Histogram histogram_;
 };
 
@@ -103,9 +104,9 @@ class SamplerTest : public testing::Test {
     const Machine machine = read_machine(root);
     RecordWriter writer(ends[1]);
     std::atomic<bool> stop_requested = false;
-    KeptFiles kept_files;
+    RetainedFiles retained_files;
     PeerAccess peer;
-    Context context{.stop_requested = stop_requested, .kept_files = kept_files, .peer = peer};
+    Context context{.stop_requested = stop_requested, .retained_files = retained_files, .peer = peer};
     Sampler(context, machine, root, writer).run(request);
     close(ends[1]);
     std::string text;
@@ -203,6 +204,12 @@ TEST_F(SamplerTest, EachBatchOfACallIsAsLongAsASample) {
 
 TEST_F(SamplerTest, PairTimesHaveFiveDigits) { EXPECT_EQ(run(request())[0]["pairs"][0], 1.2346e-6); }
 
+TEST_F(SamplerTest, APairWithoutAValueIsNull) {
+  const nlohmann::json pairs = run(request())[0]["pairs"];
+  ASSERT_EQ(pairs.size(), 3U);
+  EXPECT_TRUE(pairs[2].is_null());
+}
+
 TEST_F(SamplerTest, KeepsFixedRepetitions) {
   Request asked = request();
   asked.repetitions = 7;
@@ -233,8 +240,8 @@ TEST_F(SamplerTest, ASeriesHasOneSamplePerIntervalNoGapAndAddsUp) {
   asked.slice_s = 0.6;
   const auto records = run(asked);
   ASSERT_EQ(records.size(), 31U);
-  const double begin_s = records[0]["start_s"];
-  double end_s = begin_s;
+  const double start_s = records[0]["start_s"];
+  double end_s = start_s;
   double sum_s = 0;
   for (std::size_t i = 0; i < 30; ++i) {
     EXPECT_NEAR(records[i]["start_s"], end_s, 1e-9);
@@ -245,7 +252,7 @@ TEST_F(SamplerTest, ASeriesHasOneSamplePerIntervalNoGapAndAddsUp) {
     EXPECT_GE(records[i]["disturbed"]["between_calls_s"], 0);
     EXPECT_LT(records[i]["disturbed"]["between_calls_s"], records[i]["elapsed_s"]);
   }
-  EXPECT_NEAR(sum_s, end_s - begin_s, 1e-3 * sum_s);
+  EXPECT_NEAR(sum_s, end_s - start_s, 1e-3 * sum_s);
 }
 
 TEST_F(SamplerTest, PairTimesAreTheMeanOfSeveralCalls) {

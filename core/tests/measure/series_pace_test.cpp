@@ -13,7 +13,7 @@ constexpr Ticks kInterval = 1'000'000;
 constexpr SeriesPace::Lengths kLengths{.interval = kInterval, .longest_call = kInterval / 8, .shortest_call = 100};
 
 struct Taken {
-  Ticks begin;
+  Ticks start;
   Ticks end;
   int calls;
 };
@@ -23,12 +23,12 @@ using Duration = std::function<Ticks(Ticks now, std::uint64_t repetitions)>;
 
 // Runs a series of a simulated probe, on a clock that only its calls advance.
 std::vector<Taken> series(int samples, const Duration& duration, const Call& tried, bool fixed) {
-  constexpr Ticks kBegin = 12'345;
-  SeriesPace pace(kBegin, kLengths, tried, fixed);
+  constexpr Ticks kStart = 12'345;
+  SeriesPace pace(kStart, kLengths, tried, fixed);
   std::vector<Taken> result;
-  Ticks now = kBegin;
+  Ticks now = kStart;
   for (int i = 0; i < samples; ++i) {
-    Taken taken{.begin = now, .end = now, .calls = 0};
+    Taken taken{.start = now, .end = now, .calls = 0};
     for (std::optional<std::uint64_t> repetitions = pace.first_call(now); repetitions;
          repetitions = pace.next_call(now)) {
       const Ticks elapsed = duration(now, *repetitions);
@@ -41,8 +41,8 @@ std::vector<Taken> series(int samples, const Duration& duration, const Call& tri
     result.push_back(taken);
   }
   for (Taken& taken : result) {
-    taken.begin -= kBegin;
-    taken.end -= kBegin;
+    taken.start -= kStart;
+    taken.end -= kStart;
   }
   return result;
 }

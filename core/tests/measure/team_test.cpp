@@ -46,9 +46,9 @@ TEST_P(EveryEngine, RethrowsTheExceptionOfAWorker) {
   const auto third_fails = [](unsigned worker) {
     if (worker == 2) throw std::runtime_error("third");
   };
-  EXPECT_THROW(team->each(third_fails), std::runtime_error);
+  EXPECT_THROW(team->run_untimed(third_fails), std::runtime_error);
   std::atomic<int> calls = 0;
-  team->each([&calls](unsigned) { ++calls; });
+  team->run_untimed([&calls](unsigned) { ++calls; });
   EXPECT_EQ(calls, 4);
 }
 

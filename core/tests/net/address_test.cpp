@@ -8,20 +8,20 @@ namespace nameplate {
 
 namespace {
 
-void expect_place(const std::string& text, const std::string& host, std::uint16_t port) {
-  const auto place = parse_host_and_port(text, 9);
-  ASSERT_TRUE(place) << text;
-  EXPECT_EQ(place->host, host) << text;
-  EXPECT_EQ(place->port, port) << text;
+void expect_endpoint(const std::string& text, const std::string& host, std::uint16_t port) {
+  const auto endpoint = parse_host_and_port(text, 9);
+  ASSERT_TRUE(endpoint) << text;
+  EXPECT_EQ(endpoint->host, host) << text;
+  EXPECT_EQ(endpoint->port, port) << text;
 }
 
-TEST(Address, APlaceIsAHostWithOrWithoutAPort) {
-  expect_place("node7", "node7", 9);
-  expect_place("node7:80", "node7", 80);
-  expect_place("192.0.2.1:65535", "192.0.2.1", 65535);
-  expect_place("::1", "::1", 9);
-  expect_place("[::1]", "::1", 9);
-  expect_place("[2001:db8::1]:80", "2001:db8::1", 80);
+TEST(Address, AnEndpointIsAHostWithOrWithoutAPort) {
+  expect_endpoint("node7", "node7", 9);
+  expect_endpoint("node7:80", "node7", 80);
+  expect_endpoint("192.0.2.1:65535", "192.0.2.1", 65535);
+  expect_endpoint("::1", "::1", 9);
+  expect_endpoint("[::1]", "::1", 9);
+  expect_endpoint("[2001:db8::1]:80", "2001:db8::1", 80);
   for (const char* text : {"", "node7:", "node7:0", "node7:65536", "node7:x", ":80", "[::1", "[]:80", "[::1]80"}) {
     EXPECT_FALSE(parse_host_and_port(text, 9)) << text;
   }

@@ -9,10 +9,10 @@
 
 namespace nameplate {
 
-// Returns the message of the ProbeError that `what` throws, or "" if it throws none.
-inline std::string complaint(const std::function<void()>& what) {
+// Returns the message of the ProbeError that `action` throws, or "" if it throws none.
+inline std::string complaint(const std::function<void()>& action) {
   try {
-    what();
+    action();
   } catch (const ProbeError& error) {
     return error.what();
   }

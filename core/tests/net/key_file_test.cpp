@@ -49,9 +49,9 @@ TEST_F(KeyFile, ANewKeyIsForItsOwnerOnlyAndNeverOverwritten) {
 
 TEST_F(KeyFile, AFileThatOthersCanReadIsRejectedWithItsMode) {
   EXPECT_FALSE(is_accepted(0644));
-  const std::string words = complaint([this] { find_key(file_); });
-  EXPECT_NE(words.find("mode 644"), std::string::npos) << words;
-  EXPECT_NE(words.find("chmod 600"), std::string::npos) << words;
+  const std::string message = complaint([this] { find_key(file_); });
+  EXPECT_NE(message.find("mode 644"), std::string::npos) << message;
+  EXPECT_NE(message.find("chmod 600"), std::string::npos) << message;
 }
 
 TEST_F(KeyFile, TheProcesssOwnGroupMayReadItAndNotWriteIt) {
@@ -110,11 +110,11 @@ TEST(IsPrivate, NobodyElseMayHaveWriteAccess) {
 
 TEST(KeyVariable, IsRemovedAndOverwrittenWhenItIsRead) {
   setenv(kKeyVariable, kDigits, 1);
-  const char* place = std::getenv(kKeyVariable);
+  const char* value = std::getenv(kKeyVariable);
   EXPECT_EQ(find_key("").text(), kDigits);
   EXPECT_EQ(std::getenv(kKeyVariable), nullptr);
   // unsetenv does not clear the memory of the old value, so find_key must.
-  EXPECT_EQ(std::string(place), "");
+  EXPECT_EQ(std::string(value), "");
   EXPECT_FALSE(find_key("").is_given());
 }
 

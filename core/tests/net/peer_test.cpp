@@ -39,17 +39,17 @@ class RunningPeer {
     thread_.join();
   }
 
-  HostAndPort place() const { return {"127.0.0.1", peer_.addresses().front().port()}; }
+  HostAndPort endpoint() const { return {"127.0.0.1", peer_.addresses().front().port()}; }
 
   RemoteSession session(const TrafficRequest& request, const Key& key = {}) const {
     PeerAccess access;
-    access.use(place(), key);
+    access.use(endpoint(), key);
     return {access, request, Placement{}, ""};
   }
 
   Descriptor stranger(int type = SOCK_STREAM) const {
     Descriptor socket(::socket(AF_INET, type, 0));
-    const Address address = resolve(place()).front();
+    const Address address = resolve(endpoint()).front();
     EXPECT_EQ(connect(socket.number(), address.get(), address.length), 0);
     set_time_limit(socket.number(), 1);
     return socket;
@@ -120,24 +120,24 @@ TEST_P(Streams, EveryDatagramIsReceivedOrLost) {
     ReceiveReport received;
     if (direction == Direction::up) {
       StreamSender* sender = nullptr;
-      static std::unique_ptr<StreamSender> kept;
-      if (sample == 0) kept = std::make_unique<StreamSender>(connection, request, 0);
-      sender = kept.get();
+      static std::unique_ptr<StreamSender> retained;
+      if (sample == 0) retained = std::make_unique<StreamSender>(connection, request, 0);
+      sender = retained.get();
       ASSERT_TRUE(sender->send(100, state)) << sender->error();
       sent = sender->report();
       Message bytes(kReportBytes);
       ASSERT_TRUE(receive_all(connection.stream.number(), bytes));
       received = *decode_receive_report(bytes);
     } else {
-      static std::unique_ptr<StreamReceiver> kept;
+      static std::unique_ptr<StreamReceiver> receiver;
       if (sample == 0) {
         set_time_limit(connection.socket(), 0.1);
-        kept = std::make_unique<StreamReceiver>(connection, request, Patience());
+        receiver = std::make_unique<StreamReceiver>(connection, request, Timeouts());
       }
       ASSERT_TRUE(send_all(connection.stream.number(), WireWriter().number(std::uint64_t{100}).take()));
-      ASSERT_TRUE(kept->receive(state));
-      sent = kept->sent();
-      received = kept->report();
+      ASSERT_TRUE(receiver->receive(state));
+      sent = receiver->sent();
+      received = receiver->report();
     }
     EXPECT_EQ(sent.sent + sent.refused, 100U);
     EXPECT_LE(received.blocks, sent.sent);
@@ -243,16 +243,16 @@ TEST(Peer, AllSessionsTogetherStayWithinThePeersLimits) {
   options.all_sessions = {.sockets = 10, .memory_bytes = kMemory};
   const RunningPeer peer(options);
   const TrafficRequest request{.connections = 5};
-  const auto again = [&] { return complaint([&] { peer.session(request); }); };
+  const auto retry = [&] { return complaint([&] { peer.session(request); }); };
   {
     const RemoteSession first = peer.session(request);
-    EXPECT_NE(again().find("the peer has 4 sockets"), std::string::npos);
+    EXPECT_NE(retry().find("the peer has 4 sockets"), std::string::npos);
     EXPECT_EQ(complaint([&] { peer.session({.connections = 3}); }), "");
   }
-  std::string why = again();
+  std::string why = retry();
   for (int wait = 0; wait < 100 && !why.empty(); ++wait) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    why = again();
+    why = retry();
   }
   EXPECT_EQ(why, "");
 }
@@ -284,12 +284,12 @@ TEST(Peer, AClientThatLeavesFreesItsResources) {
 TEST(Peer, ConcurrentSessionsAreCounted) {
   const RunningPeer peer;
   RemoteSession first = peer.session({});
-  EXPECT_EQ(first.max_others(), 0U);
+  EXPECT_EQ(first.max_other_sessions(), 0U);
   const RemoteSession second = peer.session({});
-  for (int wait = 0; wait < 100 && first.max_others() == 0; ++wait) {
+  for (int wait = 0; wait < 100 && first.max_other_sessions() == 0; ++wait) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
-  EXPECT_EQ(first.max_others(), 1U);
+  EXPECT_EQ(first.max_other_sessions(), 1U);
 }
 
 TEST(Peer, AKeyIsNeededBeyondLoopback) {
@@ -301,9 +301,9 @@ TEST(Peer, AKeyIsNeededBeyondLoopback) {
 TEST(Peer, APortInUseIsNamed) {
   const RunningPeer peer;
   PeerOptions options;
-  options.listen = peer.place();
+  options.listen = peer.endpoint();
   const std::string why = complaint([&] { const Peer second(options); });
-  EXPECT_NE(why.find(std::to_string(peer.place().port)), std::string::npos);
+  EXPECT_NE(why.find(std::to_string(peer.endpoint().port)), std::string::npos);
   EXPECT_NE(why.find("in use"), std::string::npos);
 }
 

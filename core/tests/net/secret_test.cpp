@@ -13,10 +13,10 @@ constexpr const char* kKeyText = "00112233445566778899aabbccddeeff";
 TEST(Secret, AKeyIsHexadecimalAndLongEnough) {
   EXPECT_EQ(parse_key(std::string(kKeyText) + "\n", "here").text(), kKeyText);
   for (const char* text : {"", "0011", "00112233445566778899aabbccddee", "00112233445566778899aabbccddeefg"}) {
-    const std::string words = complaint([text] { parse_key(text, "the place"); });
-    EXPECT_NE(words.find("the place"), std::string::npos) << text;
+    const std::string message = complaint([text] { parse_key(text, "the place"); });
+    EXPECT_NE(message.find("the place"), std::string::npos) << text;
     if (*text != '\0') {
-      EXPECT_EQ(words.find(text), std::string::npos) << "a key must not be shown";
+      EXPECT_EQ(message.find(text), std::string::npos) << "a key must not be shown";
     }
   }
 }

@@ -43,7 +43,7 @@ struct Ends {
 
  private:
   static void connect_to(const Connection& from, const Connection& to) {
-    const Address address = own_address(to.datagrams.number());
+    const Address address = local_address(to.datagrams.number());
     EXPECT_EQ(connect(from.datagrams.number(), address.get(), address.length), 0);
   }
 };
@@ -86,8 +86,8 @@ TEST(StreamReceiver, KeepsTheLastBlockBesideMergedEndMarkers) {
   const int segment = kBlock;
   ASSERT_EQ(setsockopt(socket, IPPROTO_UDP, UDP_SEGMENT, &segment, sizeof segment), 0);
   std::vector<std::uint8_t> markers(std::size_t{3} * kBlock);
-  for (std::size_t begin = 0; begin < markers.size(); begin += kBlock) {
-    DatagramHeader{.is_end = 1}.write(markers.data() + begin);
+  for (std::size_t offset = 0; offset < markers.size(); offset += kBlock) {
+    DatagramHeader{.is_end = 1}.write(markers.data() + offset);
   }
   ASSERT_EQ(::send(socket, markers.data(), markers.size(), 0), static_cast<ssize_t>(markers.size()));
   ASSERT_TRUE(send_all(ends.sender.stream.number(), encode(SendReport{.sent = 1})));
@@ -107,13 +107,13 @@ TEST(StreamReceiver, ChecksTheWholeLastBlock) {
     const int socket = ends.sender.stream.number();
     std::vector<std::uint8_t> block = block_content(ends.sender.seed, kBlock);
     block.front() ^= 1U;
-    const ByteSpan whole(block);
+    const ByteSpan full_block(block);
     EXPECT_TRUE(send_all(socket, WireWriter().number(kBlock).take()));
-    EXPECT_TRUE(send_all(socket, whole.first(kBlock / 2)));
+    EXPECT_TRUE(send_all(socket, full_block.first(kBlock / 2)));
     for (int unread = 1; unread > 0 && ioctl(ends.receiver.stream.number(), FIONREAD, &unread) == 0;) {
       std::this_thread::yield();
     }
-    EXPECT_TRUE(send_all(socket, whole.subspan(kBlock / 2)));
+    EXPECT_TRUE(send_all(socket, full_block.subspan(kBlock / 2)));
     EXPECT_TRUE(send_all(socket, encode(SendReport{.sent = 1})));
     shutdown(socket, SHUT_WR);  // so that the receiver never waits for more
   });

@@ -74,14 +74,14 @@ TEST(Traffic, ReportsAndNoticesAreReadAsTheyWereWritten) {
                                .is_content_right = true};
   ASSERT_EQ(encode(received).size(), kReportBytes);
   EXPECT_EQ(encode(*decode_receive_report(encode(received))), encode(received));
-  const auto notice = decode_notice(encode(Notice{.kind = Notice::Kind::over, .others = 2, .words = "why"}));
+  const auto notice = decode_notice(encode(Notice{.kind = Notice::Kind::over, .other_sessions = 2, .reason = "why"}));
   ASSERT_TRUE(notice);
   EXPECT_EQ(notice->kind, Notice::Kind::over);
-  EXPECT_EQ(notice->others, 2U);
-  EXPECT_EQ(notice->words, "why");
+  EXPECT_EQ(notice->other_sessions, 2U);
+  EXPECT_EQ(notice->reason, "why");
 }
 
-TEST(Traffic, TextWithControlCharactersIsRejected) { EXPECT_FALSE(decode_notice(encode(Notice{.words = "\x1b[2J"}))); }
+TEST(Traffic, TextWithControlCharactersIsRejected) { EXPECT_FALSE(decode_notice(encode(Notice{.reason = "\x1b[2J"}))); }
 
 TEST(Traffic, AReportOfNaNIsRejected) {
   auto bytes = encode(SendReport{.span_s = 1});

@@ -67,9 +67,9 @@ TEST(QuickPlan, HasAnExperimentForEachValueOfTheMachine) {
   const QuickPlan plan = quick_plan(machine_with_caches(64 * kMebibyte));
   for (const std::int64_t bytes : values_of_machine("in_caches", machine_with_caches(kMebibyte))) {
     const std::string id = "memory_stream op=read size=" + std::to_string(bytes);
-    const auto found = std::ranges::find(plan.experiments, id, &PlannedExperiment::id);
-    ASSERT_NE(found, plan.experiments.end()) << id;
-    EXPECT_EQ(found->params, OrderedJson({{"op", "read"}, {"size", bytes}}));
+    const auto match = std::ranges::find(plan.experiments, id, &PlannedExperiment::id);
+    ASSERT_NE(match, plan.experiments.end()) << id;
+    EXPECT_EQ(match->params, OrderedJson({{"op", "read"}, {"size", bytes}}));
   }
 }
 

@@ -37,27 +37,35 @@ OrderedJson one_line(const std::string& better) {
                               {"below", OrderedJson::array()}}});
 }
 
-TEST(RoundValue, IsTheMedianOfTheSamplesQuotients) {
-  const std::vector<json> samples = {sample(1, 10), sample(2, 10), sample(4, 10)};
-  EXPECT_EQ(round_value(kRate, outcome_with(1), samples), 10.0);
-  EXPECT_EQ(round_value(kRate, outcome_with(1), {sample(1, 10), sample(2, 10)}), 15.0);
+// Returns the typical value of a metric in rounds with these samples.
+std::optional<double> typical(const OrderedJson& formula, const std::vector<std::vector<json>>& rounds) {
+  MetricRounds metric(formula);
+  for (const auto& samples : rounds) metric.add(outcome_with(1), samples);
+  return metric.typical();
 }
 
-TEST(RoundValue, LeavesOutSamplesWithoutTime) {
-  EXPECT_EQ(round_value(kRate, outcome_with(1), {sample(0, 10), sample(2, 10)}), 10.0);
-  EXPECT_EQ(round_value(kRate, outcome_with(1), {sample(0, 10)}), std::nullopt);
+TEST(MetricRounds, AQuotientIsTheMedianOfTheRoundsMedians) {
+  EXPECT_EQ(typical(kRate, {{sample(1, 10), sample(2, 10), sample(4, 10)}}), 10.0);
+  EXPECT_EQ(typical(kRate, {{sample(1, 10), sample(2, 10)}}), 15.0);
+  EXPECT_EQ(typical(kRate, {{sample(1, 10)}, {sample(1, 1), sample(1, 20), sample(1, 30)}, {sample(1, 15)}}), 30.0);
 }
 
-TEST(RoundValue, APercentileIsTheMiddleOfTheBucketOfAllOperations) {
-  const auto value = round_value(kMedianTime, outcome_with(1), {timed({100, 1000}, {5, 5}), timed({1000}, {15})});
+TEST(MetricRounds, LeavesOutSamplesWithoutTime) {
+  EXPECT_EQ(typical(kRate, {{sample(0, 10), sample(2, 10)}}), 10.0);
+  EXPECT_EQ(typical(kRate, {{sample(0, 10)}}), std::nullopt);
+}
+
+TEST(MetricRounds, APercentileIsTheMiddleOfTheBucketOfAllOperations) {
   // 1000 ns begin a bucket of 2 ns.
-  EXPECT_DOUBLE_EQ(*value, 1000.5e-9);
+  EXPECT_DOUBLE_EQ(*typical(kMedianTime, {{timed({100, 1000}, {5, 5}), timed({1000}, {15})}}), 1000.5e-9);
+  EXPECT_DOUBLE_EQ(*typical(kMedianTime, {{timed({100}, {10})}, {timed({1000}, {15})}}), 1000.5e-9);
+  EXPECT_DOUBLE_EQ(*typical(kMedianTime, {{timed({100}, {16})}, {timed({1000}, {15})}}), 100e-9);
 }
 
-TEST(RoundValue, APercentileNeedsTenOperationsAboveIt) {
-  EXPECT_TRUE(round_value(kMedianTime, outcome_with(1), {timed({100}, {20})}));
-  EXPECT_FALSE(round_value(kMedianTime, outcome_with(1), {timed({100}, {19})}));
-  EXPECT_FALSE(round_value(kMedianTime, outcome_with(1), {sample(1, 1)}));
+TEST(MetricRounds, APercentileNeedsTenOperationsAboveItInAllRoundsTogether) {
+  EXPECT_TRUE(typical(kMedianTime, {{timed({100}, {19})}, {timed({100}, {1})}}));
+  EXPECT_FALSE(typical(kMedianTime, {{timed({100}, {18})}, {timed({100}, {1})}}));
+  EXPECT_FALSE(typical(kMedianTime, {{sample(1, 1)}}));
 }
 
 TEST(Values, TheMostThreadsWithACpuEachAreShown) {
@@ -77,7 +85,7 @@ TEST(Values, OfEqualThreadsTheBetterValueIsShown) {
     Values values(lines);
     values.add(experiment("slow"), outcome_with(1), {sample(1, 10)});
     values.add(experiment("fast"), outcome_with(1), {sample(1, 30)});
-    EXPECT_EQ(values.best_of(0)->metrics.front().median(), expected) << better;
+    EXPECT_EQ(values.best_of(0)->metrics.front().typical(), expected) << better;
   }
 }
 
@@ -94,7 +102,7 @@ TEST(Values, TheMedianIsThatOfTheRounds) {
   const OrderedJson lines = one_line("higher");
   Values values(lines);
   for (const int ops : {10, 40, 20}) values.add(experiment("e"), outcome_with(1, 1), {sample(1, ops)});
-  EXPECT_EQ(values.best_of(0)->metrics.front().median(), 20.0);
+  EXPECT_EQ(values.best_of(0)->metrics.front().typical(), 20.0);
 }
 
 }  // namespace

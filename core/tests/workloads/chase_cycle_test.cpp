@@ -22,8 +22,8 @@ TEST(ChaseCycle, VisitsEverySlotOnceAndCloses) {
     const ChaseStop* at = cycle.starts().front();
     for (std::uint64_t i = 0; i < cycle.stops(); ++i, at = at->next) {
       EXPECT_EQ(at->ordinal, i);
-      const auto* const place = reinterpret_cast<const std::byte*>(at);  // NOLINT: compares addresses
-      slots.insert(static_cast<std::size_t>(place - cycle.memory().data()) / stride);
+      const auto* const address = reinterpret_cast<const std::byte*>(at);  // NOLINT: compares addresses
+      slots.insert(static_cast<std::size_t>(address - cycle.memory().data()) / stride);
     }
     EXPECT_EQ(slots.size(), (256U << 10U) / stride);
     EXPECT_EQ(at, cycle.starts().front());
@@ -36,8 +36,8 @@ TEST(ChaseCycle, OneStopPerPageIsOnManyDifferentLines) {
   std::set<std::size_t> lines;
   const ChaseStop* at = cycle.starts().front();
   for (std::uint64_t i = 0; i < cycle.stops(); ++i, at = at->next) {
-    const auto* const place = reinterpret_cast<const std::byte*>(at);  // NOLINT: compares addresses
-    lines.insert(static_cast<std::size_t>(place - cycle.memory().data()) % 4096 / 64);
+    const auto* const address = reinterpret_cast<const std::byte*>(at);  // NOLINT: compares addresses
+    lines.insert(static_cast<std::size_t>(address - cycle.memory().data()) % 4096 / 64);
   }
   EXPECT_GT(lines.size(), 48U);
 }

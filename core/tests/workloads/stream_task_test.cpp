@@ -140,8 +140,8 @@ TEST_F(StreamTaskTest, StoresAreMadeDurableOneByOneOrPerPart) {
 TEST_F(StreamTaskTest, OnlyTheWrittenArrayIsMadeDurable) {
   static double* written = nullptr;
   static std::atomic<bool> is_inside = true;
-  const auto check = [](const void* begin, std::size_t) {
-    if (begin < written || begin >= written + 1024) is_inside = false;
+  const auto check = [](const void* data, std::size_t) {
+    if (data < written || data >= written + 1024) is_inside = false;
     return 0;
   };
   for (const std::string name : {"copy", "scale", "add", "triad", "write"}) {

@@ -1,8 +1,9 @@
-"""Measure a run until each of its verdicts against an earlier run is final, for ``nameplate run --against``."""
+"""Measure a run until every verdict against an earlier run is final, for ``nameplate run --against``."""
 
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +15,6 @@ from nameplate.commands._exit_codes import incomplete_code
 from nameplate.commands._percent import parse_percent
 from nameplate.commands._reading import read_report
 from nameplate.comparison.decisions import decided_experiments
-from nameplate.comparison.metric_rows import overall_verdict
 from nameplate.comparison.run_comparison import compare_runs
 from nameplate.errors import UsageError
 from nameplate.execution.launch import Launch
@@ -32,39 +32,52 @@ MIN_BASE_ROUNDS = 5
 
 
 @dataclass(frozen=True)
-class Against:
-    """The run to compare with, and the size of a change that matters, as a share."""
+class BaselineComparison:
+    """The run file to compare with, ``base``, and the smallest change that matters, ``detect``.
+
+    ``detect`` is a share: 0.05 is 5 %.
+    """
 
     base: Path
     detect: float
 
 
-def against_of(base: Path | None, detect: str | None) -> Against | None:
-    """Return the options ``--against`` and ``--detect``, or None without ``--against``.
+def against_of(base: Path | None, detect: str | None) -> BaselineComparison | None:
+    """Return the comparison for the options ``--against`` and ``--detect``; None without ``--against``.
 
-    Raises UsageError for ``--detect`` alone, or if it is not a percentage.
+    ``base`` is the run file of ``--against``. ``detect`` is a percentage such as ``5%``; None means the default of 5 %.
+    Raises UsageError if ``detect`` is given without ``base``, or is not a percentage.
     """
     if base is None:
         if detect is not None:
             raise UsageError(f"--detect {detect} needs a run to compare with: add --against BASE.jsonl")
         return None
-    return Against(base, SAME_WITHIN if detect is None else parse_percent("--detect", detect))
+    return BaselineComparison(base, SAME_WITHIN if detect is None else parse_percent("--detect", detect))
 
 
 def base_and_plan(
-    against: Against, words: Sequence[str], limits: Mapping[str, str], probes: Mapping[str, ProbeInfo], launch: Launch
+    against: BaselineComparison,
+    arguments: Sequence[str],
+    limits: Mapping[str, str],
+    probes: Mapping[str, ProbeInfo],
+    launch: Launch,
 ) -> tuple[Report, Plan]:
-    """Return the earlier run, and the plan that measures its experiments again until they are decided.
+    """Return the earlier run, and the plan that measures its experiments again until their verdicts are final.
 
-    ``words`` are the plan, the probe and the parameters of the command line: only places that the earlier run used may
-    be named, since a run file cannot choose them. ``limits`` are its limits by option, of which only ``budget`` is
-    possible. The default is that of the earlier run, but not less than a verdict needs. ``probes`` are those of the
-    core, and ``launch`` says how it is started. Raises FileError if the earlier run cannot be read, and UsageError if
-    it cannot be measured again in this way.
+    - ``arguments``: the arguments of the command line before the options. A run file cannot choose paths or addresses,
+      so they must name each one that the earlier run used, as name=value, and may contain nothing else
+    - ``limits``: the given limits by option, of which only ``budget`` is allowed. The default is the budget of the
+      earlier run, or the time of ``MIN_ROUNDS`` rounds if that is longer
+    - ``probes``: the core's probes by name; ``launch``: how the core is started
+
+    Raises:
+        FileError: the earlier run cannot be read.
+        UsageError: the earlier run is a series or a run per node, compares two variants, has no experiment with
+            ``MIN_BASE_ROUNDS`` rounds, or needs a launcher; or an argument or a limit is not allowed.
     """
     base, path = read_report(against.base), against.base
-    if words and "=" not in words[0]:
-        raise UsageError(f"--against takes the plan from {path}: leave out '{words[0]}'")
+    if arguments and "=" not in arguments[0]:
+        raise UsageError(f"--against takes the plan from {path}: leave out '{arguments[0]}'")
     for name in limits:
         if name != "budget":
             raise UsageError(f"--against takes the plan and its limits from {path}: leave out --{name}")
@@ -72,10 +85,10 @@ def base_and_plan(
         base.run.plan, experiments=_comparable(base, path), references=[], reference_works=[], priority=""
     )
     for experiment in plan.experiments:
-        if probe_of(experiment.probe).takes_whole_job and not launch.launcher:
-            raise UsageError(f'{path} has {experiment.probe}: launch it as before, with --mpi "mpirun -n 4"')
+        if probe_of(experiment.probe).takes_all_ranks and not launch.launcher:
+            raise UsageError(f'{path} measured {experiment.probe}: give its launcher, such as --mpi "mpirun -n 4"')
         find_probe(experiment.probe, probes)
-    check_places(plan.experiments, probes, split_arguments(words), str(path))
+    check_places(plan.experiments, probes, split_arguments(arguments), str(path))
     until = msgspec.structs.replace(
         plan.limits, budget_s=_budget_s(plan, limits), rounds=None, budget_binds=False, detect=against.detect
     )
@@ -83,23 +96,28 @@ def base_and_plan(
 
 
 def _comparable(base: Report, path: Path) -> list[Experiment]:
-    """Return the experiments that have enough rounds for a verdict; a point of a curve is then measured in any case."""
+    """Return the experiments that have enough rounds for a verdict, none of them dense, so that all are measured."""
     plan = base.run.plan
-    if base.run.per_node or plan.limits.interval_s or any(each.interval_s for each in plan.experiments):
-        raise UsageError(f"--against {path}: a series, or a run of each node, has no rounds to compare one by one")
-    if any(each.variant for each in plan.experiments):
+    if base.run.per_node or plan.limits.interval_s or any(experiment.interval_s for experiment in plan.experiments):
+        raise UsageError(f"--against {path}: a series or a run per node cannot be compared; give another run")
+    if any(experiment.variant for experiment in plan.experiments):
         raise UsageError(f"--against {path}: it compares two variants; repeat it with nameplate ab")
     enough = {result.id for result in base.results if len(result.round_values) >= MIN_BASE_ROUNDS}
-    found = [msgspec.structs.replace(each, dense=False) for each in plan.experiments if each.id in enough]
-    if not found:
+    experiments = [
+        msgspec.structs.replace(experiment, dense=False) for experiment in plan.experiments if experiment.id in enough
+    ]
+    if not experiments:
         raise UsageError(
             f"--against {path}: none of its experiments has {MIN_BASE_ROUNDS} rounds; measure them with nameplate run"
         )
-    return found
+    return experiments
 
 
 def _budget_s(plan: Plan, limits: Mapping[str, str]) -> float:
-    """Return the given budget in seconds, or that of the earlier run, but not less than a verdict needs."""
+    """Return the given budget in seconds, or the budget of the earlier run if that is long enough for a verdict.
+
+    If it is shorter, the result is the minimum for a verdict. Raises UsageError if the given budget is shorter.
+    """
     shortest = msgspec.structs.replace(plan, limits=msgspec.structs.replace(plan.limits, rounds=None))
     least_s = math.ceil(
         START_COMMAND_S
@@ -114,8 +132,11 @@ def _budget_s(plan: Plan, limits: Mapping[str, str]) -> float:
     return budget_s
 
 
-def until_decided(base: Report, against: Against) -> Callable[[Report], set[str]]:
-    """Return a function that takes the results so far, and returns the experiments whose verdict is final."""
+def until_decided(base: Report, against: BaselineComparison) -> Callable[[Report], set[str]]:
+    """Return a function that returns the ids of the experiments whose verdict is final, given the results so far.
+
+    ``base`` is the earlier run, and ``against`` has the smallest change that matters.
+    """
 
     def decided(report: Report) -> set[str]:
         return decided_experiments(compare_runs(base, report, against.detect).rows, report)
@@ -123,21 +144,23 @@ def until_decided(base: Report, against: Against) -> Callable[[Report], set[str]
     return decided
 
 
-Shown = Literal["json", "changes", "all", "nothing"]
+OutputKind = Literal["json", "changes", "all", "nothing"]
 
 
-def show_verdicts(base: Report, new: Report, against: Against, path: Path, shown: Shown) -> int:
-    """Print the comparison of two runs, and return the exit code: that of ``compare``, or 3 for an incomplete run.
+def show_verdicts(base: Report, new: Report, against: BaselineComparison, path: Path, output: OutputKind) -> int:
+    """Print the comparison of two runs, and return the exit code of ``compare``, or 3 for an incomplete run.
 
-    ``shown`` is JSON, a table of the metrics that changed or of all, or nothing.
+    ``new`` is the run in the file ``path``, and ``base`` the earlier run. ``output`` chooses JSON, a table of the
+    metrics that changed, a table of all metrics, or nothing. ``against`` has the smallest change that matters.
     """
-    from nameplate.commands.compare import exit_code, print_json  # noqa: PLC0415 (only this way of running compares)
+    from nameplate.commands._verdicts import gate_code  # noqa: PLC0415 (only this way of running compares)
+    from nameplate.report.comparison_exports.json import export  # noqa: PLC0415 (only one of the ways to show it)
     from nameplate.report.terminal.comparison import print_comparison  # noqa: PLC0415 (only one of the ways to show it)
 
-    found = compare_runs(base, new, against.detect)
-    if shown == "json":
-        print_json(found.rows, overall_verdict(found.rows, against.detect), found.notes)
-    elif shown != "nothing":
-        print_comparison(found, has_all=shown == "all")
+    comparison = compare_runs(base, new, against.detect, against.detect)
+    if output == "json":
+        sys.stdout.write(export(comparison, against.detect))
+    elif output != "nothing":
+        print_comparison(comparison, has_all=output == "all")
         print(f"\nrun file: {path}; show its values with: nameplate show {path}")
-    return exit_code(found.rows, against.detect) or incomplete_code(new)
+    return gate_code(comparison, against.detect) or incomplete_code(new)

@@ -10,35 +10,41 @@ from typing import TypeAlias
 from nameplate.errors import NothingExpected, UsageError
 from nameplate.expectations.catalogue_file import DISTRIBUTION, Catalogue, find_catalogue, read_catalogue
 from nameplate.expectations.expectation import Expectation
-from nameplate.expectations.judged_results import why_not_judged
+from nameplate.expectations.judged_results import why_not_judged, why_without_class
 from nameplate.expectations.judging import judge
 from nameplate.expectations.machine_type import machine_type
 from nameplate.expectations.references import with_references
 from nameplate.expectations.site_file import read_site, site_expectation
-from nameplate.records.machine_record import Machine
+from nameplate.records.machine_record import Machine, binding_quota_cpus
 from nameplate.records.plan_record import Experiment
 from nameplate.records.result import Report
 from nameplate.report.content.judgement import MachineJudgement
 
-# From a machine and the experiments of a run to what is expected of them.
+# A function that returns what is expected of a machine in the experiments of a run.
 ExpectationSource: TypeAlias = Callable[[Machine, Sequence[Experiment]], Expectation]
 
 
 def expectation_source(expect: Path | None, given_type: str, asks_metadata: bool) -> ExpectationSource:
-    """Return where expectations come from: the site file ``expect``, or the catalogue if there is none.
+    """Return a function that returns what is expected of a machine, by a site file or by the catalogue.
 
-    ``given_type`` is the instance type by the user, "" if not given; with ``asks_metadata`` the cloud is asked for it.
+    ``expect`` is the site file; with None the catalogue is used. ``given_type`` is the instance type that the user
+    gave, "" if none. With ``asks_metadata``, the function asks the metadata service of the cloud for the instance type.
+    The function raises NothingExpected if nothing is known about the machine, and FileError if the site file is not
+    valid.
 
     Raises:
         UsageError: the options exclude one another, or there is neither a site file nor a catalogue.
-        FileError: the file is not what it should be.
+        FileError: the catalogue is not valid.
     """
     if expect is not None:
         if given_type or asks_metadata:
-            raise UsageError("--type and --ask-metadata are for the catalogue: leave them out, or --expect")
+            raise UsageError(
+                "--type and --ask-metadata select ranges of the catalogue, which --expect replaces: leave them out, or "
+                "leave out --expect"
+            )
         return partial(_by_site, expect)
     if given_type and asks_metadata:
-        raise UsageError("--type says what --ask-metadata asks for: leave out one of them")
+        raise UsageError("--type already gives the instance type that --ask-metadata asks for: leave out one of them")
     path = find_catalogue()
     if path is None:
         raise UsageError(
@@ -49,13 +55,14 @@ def expectation_source(expect: Path | None, given_type: str, asks_metadata: bool
 
 
 def with_expectation(report: Report, expect: Path | None) -> Report:
-    """Return a report whose values have the typical ones of their expected ranges as references, where they had none.
+    """Return a report in which results without a reference value have the typical value of their expected range.
 
-    The ranges are those of the site file ``expect``. Without one they are those of the catalogue, if it is installed
-    and has the type or the CPU of the machine.
+    ``expect`` is the site file with the ranges; if it is None, the ranges are from the catalogue. The report is
+    returned unchanged if there is no site file and the catalogue is not installed, has neither the instance type nor
+    the CPU of the machine, or none of its ranges can fit (see ``why_without_class``).
 
     Raises:
-        FileError: a file is not what it should be.
+        FileError: the site file or the catalogue is not valid.
         NothingExpected: the site file has no class of this machine.
     """
     expectation = _expectation_of(report, expect)
@@ -63,10 +70,13 @@ def with_expectation(report: Report, expect: Path | None) -> Report:
 
 
 def with_judgement(report: Report, expect: Path | None) -> tuple[Report, MachineJudgement | None]:
-    """Return what ``with_expectation`` returns, and the judgement on the machine; None if nothing is expected of it.
+    """Return the report of ``with_expectation``, and the judgement on its machine; None if no range is known for it.
+
+    If the run cannot be judged, the judgement has no values and gives the reason. ``expect`` is the site file with the
+    ranges; if it is None, the ranges are from the catalogue.
 
     Raises:
-        FileError: a file is not what it should be.
+        FileError: the site file or the catalogue is not valid.
         NothingExpected: the site file has no class of this machine.
     """
     expectation = _expectation_of(report, expect)
@@ -78,28 +88,41 @@ def with_judgement(report: Report, expect: Path | None) -> tuple[Report, Machine
 
 
 def check_site(expect: Path, machine: Machine) -> None:
-    """Raise FileError if the site file is not what it should be, NothingExpected if it has no class of the machine."""
+    """Check that a site file is valid and has a class of ``machine``. ``expect`` is the path of the site file.
+
+    Raises:
+        FileError: the file is not valid.
+        NothingExpected: the file has no class of the machine.
+    """
     site_expectation(read_site(expect), expect, machine)
 
 
 def _expectation_of(report: Report, expect: Path | None) -> Expectation | None:
-    if report.machine is None or (why_not_judged(report) and expect is None):
+    if report.machine is None:
+        return None
+    has_class = not why_without_class(report) and binding_quota_cpus(report.machine) is None
+    if not has_class and expect is None:
         return None
     if expect is not None:
         return _by_site(expect, report.machine, [])
     catalogue = _installed_catalogue()
     if catalogue is None:
         return None
-    # numpy and scipy take a quarter of a second.
+    # Importing numpy and scipy takes a quarter of a second.
     from nameplate.expectations.catalogue_ranges import catalogue_expectation  # noqa: PLC0415
 
-    found = machine_type(report.machine, catalogue)
-    expectation = catalogue_expectation(catalogue, report.machine, found, report.run.plan.experiments)
+    type_of_machine = machine_type(report.machine, catalogue)
+    expectation = catalogue_expectation(catalogue, report.machine, type_of_machine, report.run.plan.experiments)
     return expectation if expectation.ranges else None
 
 
 def print_sources() -> int:
-    """Print the sources of the catalogue with their licences, and return the exit code."""
+    """Print the sources of the catalogue with their licences, and return exit code 0.
+
+    Raises:
+        UsageError: the catalogue is not installed.
+        FileError: the catalogue is not valid.
+    """
     path = find_catalogue()
     if path is None:
         raise UsageError(f"the catalogue is not installed: pip install {DISTRIBUTION}")
@@ -112,7 +135,7 @@ def print_sources() -> int:
 
 @cache
 def _installed_catalogue() -> Catalogue | None:
-    """Return the installed catalogue, which is read once however many runs a report has."""
+    """Return the installed catalogue, or None without one. It is read once, however many runs a report has."""
     path = find_catalogue()
     return read_catalogue(path) if path else None
 
@@ -124,7 +147,7 @@ def _by_site(expect: Path, machine: Machine, _: Sequence[Experiment]) -> Expecta
 def _by_catalogue(
     catalogue: Catalogue, given_type: str, asks_metadata: bool, machine: Machine, experiments: Sequence[Experiment]
 ) -> Expectation:
-    # numpy and scipy take a quarter of a second.
+    # Importing numpy and scipy takes a quarter of a second.
     from nameplate.expectations.catalogue_ranges import catalogue_expectation  # noqa: PLC0415
 
     named = given_type
@@ -135,12 +158,12 @@ def _by_catalogue(
         named = ask_metadata()
         if not named:
             raise UsageError("--ask-metadata: no metadata service answered; give the instance type with --type")
-    found = machine_type(machine, catalogue, named, "the metadata" if asks_metadata else "--type")
-    expectation = catalogue_expectation(catalogue, machine, found, experiments)
+    type_of_machine = machine_type(machine, catalogue, named, "the metadata" if asks_metadata else "--type")
+    expectation = catalogue_expectation(catalogue, machine, type_of_machine, experiments)
     if not expectation.ranges:
         raise NothingExpected(
-            f"the catalogue has nothing about {machine.cpu.model or machine.cpu.architecture} with "
-            f"{machine.topology.threads} CPUs in what was measured; give --type if it is a cloud instance, or learn "
-            "from healthy machines: nameplate check --learn RUNS/"
+            f"the catalogue has no measured values of {machine.cpu.model or machine.cpu.architecture} "
+            f"with {machine.topology.threads} CPUs; give --type if it is a cloud instance, or learn from healthy "
+            "machines: nameplate check --learn RUNS/"
         )
     return expectation

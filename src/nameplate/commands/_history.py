@@ -12,37 +12,41 @@ from rich.console import Console
 
 from nameplate.control_characters import escape_in_json
 from nameplate.errors import FileError, InputError, UsageError
-from nameplate.history.changes import change_reports, changes_found, metrics_named, run_rows, runs_of, series_of
+from nameplate.history.changes import change_reports, metrics_named, run_rows, runs_of, series_of, significant_changes
 from nameplate.history.index import Index, load_index, save_index
 from nameplate.history.update import run_files, updated
 from nameplate.records.run_record import SCHEMA
 from nameplate.report.content.metric_names import MetricNames
 from nameplate.report.terminal.console import make_console
-from nameplate.report.terminal.history import print_copies, print_not_read, print_overview, print_series
+from nameplate.report.terminal.history import print_copies, print_not_read, print_overview, print_series, print_slowed
 
 
-class Look:
-    """The selected part of a folder of runs: some metrics or all, of one machine or of all.
+class HistoryView:
+    """A selected part of the runs in a folder: some metrics or all of them, on one machine or on all.
 
-    ``words`` select the metrics that match each of them: a probe, an area such as memory, a metric, or ``name=value``
-    for a parameter; without words no metric is followed from run to run, and the changes are those of all metrics.
-    ``machine`` is the name of a host or of a job's node, or the host list of a job, None for all. The folder's index is
-    updated and saved first, which may take a minute and shows its progress if standard error is a terminal. If it
-    cannot be saved, a warning goes to standard error.
+    - ``folder``: the folder with the run files
+    - ``terms``: the strings that select the metrics to follow from run to run. A metric is selected if it matches every
+      term: a probe, an area such as memory, a metric, or ``name=value`` for a parameter. Without terms no metric is
+      followed, and the changes of all metrics are shown
+    - ``machine``: the name of a host or of a node of a job, or the host list of a job; None means all machines
 
-    Raises FileError if none of its run files can be read, UsageError if it has none, or no metric matches the words, or
-    there is no run of the machine.
+    The folder's index is updated and saved first, which may take a minute; progress is shown if standard error is a
+    terminal. If the index cannot be saved, a warning goes to standard error.
+
+    Raises:
+        FileError: none of the folder's run files can be read.
+        UsageError: the folder has no run files, no metric matches the terms, or there is no run of the machine.
     """
 
-    def __init__(self, folder: Path, words: Sequence[str], machine: str | None) -> None:
+    def __init__(self, folder: Path, terms: Sequence[str], machine: str | None) -> None:
         index = _current(folder)
         try:
-            self._select(folder, index, words, machine)
+            self._select(folder, index, terms, machine)
         except InputError:
-            print_not_read(index.entries, make_console(stderr=True))  # which may be why
+            print_not_read(index.entries, make_console(stderr=True))  # unread files may be the cause
             raise
 
-    def _select(self, folder: Path, index: Index, words: Sequence[str], machine: str | None) -> None:
+    def _select(self, folder: Path, index: Index, terms: Sequence[str], machine: str | None) -> None:
         if not any(entry.started for entry in index.entries):
             if index.entries:
                 raise FileError(f"{folder}: none of its run files could be read ({index.entries[0].reason})")
@@ -51,36 +55,42 @@ class Look:
         self._machine = machine
         self._runs = runs_of(index, machine)
         self._names = MetricNames(index.metrics)
-        metrics = metrics_named(index, words) if words else None
+        metrics = metrics_named(index, terms) if terms else None
         self._series = [] if metrics is None else series_of(index, metrics, machine)
-        if words and not self._series:
+        if terms and not self._series:
             where = f"on {machine}; leave out --machine to see where it was" if machine else "in any run of the folder"
-            raise UsageError(f"{' '.join(words)}: not measured {where}")
+            raise UsageError(f"{' '.join(terms)}: not measured {where}")
         changes = [
             change
-            for change in changes_found(index)
+            for change in significant_changes(index)
             if (metrics is None or change.metric in metrics) and machine in (None, index.machines[change.machine])
         ]
         self._changes = change_reports(index, changes, folder)
 
     def draw(self, path: Path, force: bool = False) -> None:
-        """Draw the metrics that the words select over time into ``path``, an SVG, PDF or PNG file by its suffix.
+        """Draw the metrics that the terms select into a picture, with one chart of each metric over time.
 
-        With ``force``, it replaces any file that is no run file.
+        The suffix of ``path``, .svg, .pdf or .png, chooses the format. An earlier picture of nameplate is replaced;
+        with ``force``, any file is replaced that is not a run file. The view must have terms.
 
-        There must be words. Raises UsageError for a suffix other than .svg, .pdf and .png or more than 30 metrics,
-        FileError if the file cannot be written.
+        Raises:
+            UsageError: the suffix is another one, or more than 30 metrics are selected.
+            FileError: the file cannot be written or may not be replaced.
         """
         from nameplate.report.chart_files.history import write_series  # noqa: PLC0415 (charts take a second to import)
 
         write_series(self._series, self._changes, self._names, path, force)
 
     def print_json(self) -> None:
-        """Print to standard output a JSON object with the runs, changes, series and files that could not be read.
+        """Print to standard output a JSON object with the runs, changes and series, and with files that were left out.
 
-        Its keys are ``schema``, ``runs`` (all runs of the machine), ``changes`` (of the selected metrics), ``series``
-        (the selected metrics; empty without words), ``copies`` (path and the path of the same run) and ``not_read``
-        (path and reason).
+        - ``schema``: the version of the format
+        - ``runs``: all runs of the machine
+        - ``changes``: the changes of the selected metrics, or of all metrics without terms
+        - ``series``: the values of the selected metrics; empty without terms
+        - ``copies``: for each run file that repeats the run of another file, its ``path`` and the path of the other
+          file, ``of``
+        - ``not_read``: for each file that could not be read, its ``path`` and the ``reason``
         """
         not_read = [{"path": entry.path, "reason": entry.reason} for entry in self._index.entries if entry.reason]
         document: dict[str, Any] = {
@@ -94,33 +104,36 @@ class Look:
         sys.stdout.write(escape_in_json(msgspec.json.format(msgspec.json.encode(document), indent=2).decode()) + "\n")
 
     def print_metrics(self, console: Console) -> None:
-        """Print each metric that the words select to ``console``, with a line per machine, and the metrics' changes.
+        """Print to ``console`` each metric that the terms select, with a line per machine, and the metrics' changes.
 
-        A line has the number of runs, the usual value and the latest one. For a single metric of a single machine, the
-        values of the runs follow, and then the files that could not be read. Without words there is no metric.
+        A line has the number of runs, the median of their values and the latest value. If the terms select one metric
+        of one machine, the value of each run follows. The files that could not be read come last. Without terms no
+        metric is printed.
         """
         print_series(self._series, self._changes, self._names, console)
         self._print_left_out(console)
 
     def print_overview(self, console: Console, last: int) -> None:
-        """Print the changes, the ``last`` runs (1 or more), and the files that could not be read to ``console``.
+        """Print to ``console`` the changes, the latest runs, and the files that could not be read.
 
-        The runs and the changes are those of the selected machine; with fewer runs than ``last``, all are printed.
+        ``last`` is the maximum number of runs to print, 1 or more. The runs and the changes are those of the selected
+        machine.
         """
-        entries = [self._index.entries[place] for place in self._runs]
+        entries = [self._index.entries[index] for index in self._runs]
         rows = run_rows(self._index, self._runs[-last:], self._machine)
         print_overview(entries, rows, self._changes, self._names, console)
         self._print_left_out(console)
 
     def _print_left_out(self, console: Console) -> None:
+        print_slowed(self._index.entries, console)
         print_copies(self._index.entries, console)
         print_not_read(self._index.entries, console)
 
 
 def _current(folder: Path) -> Index:
-    found = run_files(folder)
+    files = run_files(folder)
     before = load_index(folder)
-    index = updated(before, folder, found, _on_files)
+    index = updated(before, folder, files, _on_files)
     if index is not before:
         try:
             save_index(index, folder)
@@ -130,7 +143,7 @@ def _current(folder: Path) -> Index:
 
 
 def _on_files(done: int, files: int) -> None:
-    """Show the progress of reading on a terminal, since many files take a minute."""
+    """Show the progress of reading if standard error is a terminal, since many files take a minute."""
     if sys.stderr.isatty():
         end = "\n" if done == files else ""
         print(f"\rreading runs: {done} of {files}", end=end, file=sys.stderr, flush=True)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from nameplate.errors import FileError, UsageError
 from nameplate.expectations.site_file import MIN_MACHINES, ClassRanges, Site, site_text
-from nameplate.records.atomic_write import write_whole
+from nameplate.records.atomic_write import write_atomically
 from nameplate.records.inputs import is_folder
 from nameplate.records.outputs import check_output
 from nameplate.report.content.format import count
@@ -22,21 +22,24 @@ if TYPE_CHECKING:
     from nameplate.expectations.learning import Learner
 
 _SITE = Path("site.toml")
-# As many machines as a note names.
+# The maximum number of machines that a note names.
 _FEW = 3
 
 
 def learn_site(paths: Sequence[Path], given: Path | None, force: bool, quiet: bool) -> int:
-    """Write the site file ``given`` from run files and folders of them, and return the exit code.
+    """Write a site file from the runs of healthy machines, and return exit code 0.
 
-    The default is site.toml. A file that exists may have been reviewed and edited, so it is replaced only with
-    ``force``. Runs that are left out are named on standard error, unless ``quiet``.
+    - ``paths``: run files and folders with run files
+    - ``given``: the site file to write; None means site.toml in the current directory
+    - ``force``: replace the site file if it exists. Otherwise it is not replaced, since it may have been reviewed and
+      edited
+    - ``quiet``: do not name the runs that are left out on standard error
 
     Raises:
-        UsageError: no run can be learned from.
+        UsageError: none of the runs is complete.
         FileError: the file cannot be written or may not be replaced, or a folder cannot be read.
     """
-    # numpy and scipy take half a second.
+    # Importing numpy and scipy takes half a second.
     from nameplate.expectations.learning import Learner  # noqa: PLC0415
 
     output = given or _SITE
@@ -56,16 +59,16 @@ def learn_site(paths: Sequence[Path], given: Path | None, force: bool, quiet: bo
             f"there is no complete run to learn from{first}: give run files (.jsonl), or folders that have some"
         )
     site = learner.site(date.today())
-    write_whole(site_text(site).encode(), output, force)
-    print(f"wrote {output}: {_learned_words(site)} from {count(n_learned, 'run')}")
-    for each in site.classes:
-        for line in _notes(each):
-            print(f"{each.machine.words}: {line}")
+    write_atomically(site_text(site).encode(), output, force)
+    print(f"wrote {output}: {_learned_text(site)} from {count(n_learned, 'run')}")
+    for machine_ranges in site.classes:
+        for line in _notes(machine_ranges):
+            print(f"{machine_ranges.machine.description}: {line}")
     return 0
 
 
 def _added(learner: Learner, path: Path) -> str:
-    """Let the learner learn from a run, and return why it is left out; "" if it is not."""
+    """Learn from a run, and return why it is left out; "" if it is learned from."""
     try:
         return learner.add(summarise(read_run(path)))
     except FileError as error:
@@ -74,15 +77,15 @@ def _added(learner: Learner, path: Path) -> str:
 
 def _notes(learned: ClassRanges) -> list[str]:
     """Return what the reviewer of a site file must know: machines that were left out, and metrics without a range."""
-    left_out = Counter(name for each in learned.range for name in each.left_out)
+    left_out = Counter(name for expected in learned.range for name in expected.left_out)
     names = ", ".join(f"{name} ({count(n, 'metric')})" for name, n in left_out.most_common(_FEW))
     more = f" and {len(left_out) - _FEW} more" if len(left_out) > _FEW else ""
     return [*([f"far from the others and left out: {names}{more}"] if names else []), *learned.without_range]
 
 
-def _learned_words(site: Site) -> str:
-    machines = sum(each.machines for each in site.classes)
-    provisional = sum(each.provisional for each in site.classes)
+def _learned_text(site: Site) -> str:
+    machines = sum(machine_ranges.machines for machine_ranges in site.classes)
+    provisional = sum(machine_ranges.provisional for machine_ranges in site.classes)
     classes = "1 class" if len(site.classes) == 1 else f"{len(site.classes)} classes"
     few = f", {provisional} of them provisional, with fewer than {MIN_MACHINES} machines" if provisional else ""
     return f"{classes} of {count(machines, 'machine')}{few},"
@@ -90,11 +93,11 @@ def _learned_words(site: Site) -> str:
 
 def _run_files(paths: Sequence[Path]) -> Iterator[tuple[Path, str]]:
     """Yield each run file with the reason why it cannot be read, "" if that is not known yet."""
-    # numpy and scipy take half a second.
+    # Importing numpy and scipy takes half a second.
     from nameplate.history.update import run_files  # noqa: PLC0415
 
     for path in paths:
         if is_folder(path):
-            yield from ((path / each.path, each.reason) for each in run_files(path))
+            yield from ((path / file.path, file.reason) for file in run_files(path))
         else:
             yield path, ""

@@ -17,24 +17,26 @@ from nameplate.report.terminal.progress import make_progress
 from nameplate.units import parse_duration
 
 PLAN = "quick"
-USUAL_BUDGET = "5min"
+DEFAULT_BUDGET = "5min"
 
 
 def measured_against_itself(budget: str | None) -> tuple[Report, Path]:
-    """Measure the plan ``quick`` for as many rounds as fit the budget; return the results and the path of the run file.
+    """Measure the plan ``quick`` for as many rounds as fit the budget; return the results and the run file's path.
 
-    ``budget`` is a duration such as ``5min``, the default if it is None. The run file is created in the current
-    directory, named ``nameplate-selftest-DATE-TIME.jsonl``, and progress is shown on standard error. Ctrl-C ends the
-    measurement early, and its results then have fewer rounds. Raises UsageError for a budget that is not a duration or
-    is too short for two stretches of ``WINDOW`` rounds, and the errors of ``measure_to_file``.
+    ``budget`` is a duration such as ``10min``; None means 5min. The run file ``nameplate-selftest-DATE-TIME.jsonl`` is
+    created in the current directory, and progress is shown on standard error. Ctrl-C ends the measurement early; the
+    results then have fewer rounds.
+
+    Raises UsageError if the budget is not a duration, or is too short for 2 × ``WINDOW`` rounds, and the errors of
+    ``measure_to_file``.
     """
     text, core = read_plan(PLAN), describe_core()
     once = build_plan(text, core.probes, {"rounds": "1"}, core.machine)
-    rounds = int(parse_duration(budget or USUAL_BUDGET) / round_s(once))
+    rounds = int(parse_duration(budget or DEFAULT_BUDGET) / round_s(once))
     if rounds < 2 * WINDOW:
         raise UsageError(
-            f"--budget {budget} is too short: two stretches of {WINDOW} rounds of {PLAN} take "
-            f"{2 * WINDOW * round_s(once):.0f} s; give at least that"
+            f"--budget {budget or DEFAULT_BUDGET} is too short: two windows of {WINDOW} rounds of {PLAN} take "
+            f"{2 * WINDOW * round_s(once):.0f} s; use at least that"
         )
     plan = build_plan(text, core.probes, {"rounds": str(rounds)}, core.machine)
     path = Path(f"nameplate-selftest-{datetime.now().strftime('%Y%m%d-%H%M%S')}.jsonl")

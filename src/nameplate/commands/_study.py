@@ -5,20 +5,24 @@ from __future__ import annotations
 from pathlib import Path
 
 from nameplate.errors import FileError, UsageError
-from nameplate.records.atomic_write import write_whole
+from nameplate.records.atomic_write import write_atomically
 from nameplate.records.replaceable import check_replaceable
 from nameplate.records.result import Report
 from nameplate.report.content.aliases import without_names
-from nameplate.results.studies import study_names
+from nameplate.studies import study_names
 
 _TABLES, _REPORT = "tables.csv", "report.html"
 
 
 def check_study(plan: str, folder: Path, force: bool) -> None:
-    """Check that the plan named ``plan`` reproduces a study, and create the folder, before anything is measured.
+    """Check, before anything is measured, that a plan reproduces a study, and create the folder for its results.
 
-    The folder may exist, and its parents are created, too. Raises UsageError for another plan, FileError if the folder
-    cannot be created, or has a file with the name of a table or report that may not be replaced.
+    ``plan`` is the name of the plan. The folder may exist; missing parents are created. With ``force``, the table and
+    the report in the folder may be any files except run files.
+
+    Raises:
+        UsageError: the plan does not reproduce a study.
+        FileError: the folder cannot be created, or its table or report may not be replaced.
     """
     if plan not in study_names():
         raise UsageError(f"--study: {plan} does not reproduce a study; use one of {', '.join(study_names())}")
@@ -30,11 +34,15 @@ def check_study(plan: str, folder: Path, force: bool) -> None:
 
 
 def write_study(report: Report, folder: Path, force: bool) -> str:
-    """Write the results of a study into a folder, which must exist, and return a line that lists what was written.
+    """Write the results of a study into a folder, and return a line that lists the written files.
 
-    It writes tables.csv, the charts (SVG, PDF, PNG, data and scripts for gnuplot) and report.html, without host names.
-    It replaces earlier files of these names, with ``force`` also others. Raises UsageError if the run's plan reproduces
-    no study, FileError if a file cannot be written or may not be replaced; then none is written.
+    ``report`` has the results of the run, and ``folder`` must exist. The files are tables.csv, the charts (SVG, PDF,
+    PNG, and data and scripts for gnuplot) and report.html, all without host names. Earlier files of nameplate with
+    these names are replaced; with ``force``, any files except run files.
+
+    Raises:
+        UsageError: the plan of the run does not reproduce a study.
+        FileError: a file may not be replaced, in which case no file is written, or cannot be written.
     """
     from nameplate.report.chart_files.pictures import SLIDE, picture_files, write_pictures  # noqa: PLC0415 (charts take a second to import)
     from nameplate.report.exports.study import export, study_charts  # noqa: PLC0415 (charts take a second to import)
@@ -45,7 +53,7 @@ def write_study(report: Report, folder: Path, force: bool) -> str:
     charts = {chart.name: chart for chart in study_charts(named)}
     check_replaceable({**files, **dict.fromkeys([folder / _REPORT, *picture_files(charts, folder)])}, force)
     for path, content in files.items():
-        write_whole(content, path, force)
+        write_atomically(content, path, force)
     write_pictures(charts, folder, SLIDE, force)
     write_html([report], folder / _REPORT, force=force)
     return f"{folder}: tables.csv, {len(charts)} charts as SVG, PDF, PNG and for gnuplot, report.html"

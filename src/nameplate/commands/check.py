@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
@@ -10,17 +9,17 @@ from typing import Annotated, Literal
 import msgspec
 from cyclopts import Parameter
 
+from nameplate.commands._busy import refuse_if_busy, why_no_verdict
 from nameplate.commands._expected import ExpectationSource, expectation_source, print_sources
 from nameplate.commands._learning import learn_site
 from nameplate.commands._reading import read_report
-from nameplate.errors import CoreError, NothingExpected, UsageError
-from nameplate.execution.busy_cpus import busiest_cpu
+from nameplate.errors import CoreError, NothingExpected, NotJudged, UsageError
 from nameplate.execution.core_process import describe_core
 from nameplate.execution.launch import alone
 from nameplate.execution.measuring import RunEnvironment, make_run, measure_to_file, new_run_file
 from nameplate.execution.memory_keeper import returns_free_memory
 from nameplate.expectations.expectation import Expectation
-from nameplate.expectations.judged_results import why_not_judged
+from nameplate.expectations.judged_results import why_without_class
 from nameplate.expectations.judging import JudgedValue, areas_of, judge
 from nameplate.planning.plan_file import build_plan, read_plan
 from nameplate.records.machine_record import Machine
@@ -31,12 +30,12 @@ from nameplate.report.formats.judgement_junit import judgement_junit
 from nameplate.report.terminal.check import Checked, print_checked, short_line
 from nameplate.report.terminal.progress import make_progress
 
+GROUP = "Measure"
+
 _BELOW, _STRICT = 1, 4
 _BUDGET, _FAST_BUDGET = "30s", "5s"
-# Some seconds for each experiment to get its memory from the host.
+# The longer budget lets each experiment get its memory from the host, which takes seconds.
 _FAST_BUDGET_OF_GUEST = "15s"
-# A CPU that is busy for a larger share of this time spoils the measurement.
-_BUSY, _LOOK_S = 0.2, 0.5
 
 
 def command(  # noqa: PLR0913 (the options of the command line)
@@ -59,29 +58,33 @@ def command(  # noqa: PLR0913 (the options of the command line)
     json: bool = False,
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"])] = False,
 ) -> int:
-    """Say whether this machine, or that of a run, delivers what it should.
+    """Judge whether this machine, or the machine of an earlier run, delivers the expected values.
 
     The expected ranges are those of a site file, or what others measured on the same cloud instance type.
 
-    The verdict of an area is BELOW if a value's whole 95 % interval is worse than its expected range, AS EXPECTED,
-    ABOVE, UNSURE if the interval or the range is too wide to tell, NOT MEASURED, or UNKNOWN. The exit code is 1 if an
-    area is BELOW, 3 if one is NOT MEASURED, and 5 if none could be judged.
+    Each area, such as memory, has the most severe verdict of its values. A value is BELOW if its whole 95 % interval is
+    worse than its expected range, ABOVE if the whole interval is better, UNSURE if there is no interval, or if the
+    interval or the range is too wide to tell, NOT MEASURED if its experiment failed, UNKNOWN if no range is known, and
+    otherwise AS EXPECTED. The exit code is 1 if an area is BELOW, 3 if one is NOT MEASURED or if a CPU quota or other
+    programs slowed the run down, and 5 if no area could be judged.
 
     Parameters
     ----------
     run
-        A run file (.jsonl) to judge. Default: measure on this machine what is expected of it.
+        A run file (.jsonl) to judge. Default: measure on this machine the values that have expected ranges.
     expect
         The site file with the expected ranges, which --learn writes. Default: the catalogue of cloud instance types,
         if nameplate-catalogue is installed.
     type
-        The instance type of the machine, such as Standard_D4s_v5. Default: from its DMI or its CPU.
+        The instance type of the machine, such as Standard_D4s_v5. Default: derived from its DMI data or its CPU
+        model.
     ask_metadata
         Ask the metadata service of the cloud, at a link-local address, for the instance type.
     sources
         Print the sources of the catalogue with their licences, and measure nothing.
     learn
-        Learn the expected ranges from the runs of healthy machines: run files, or folders with run files.
+        Measure nothing, but learn the expected ranges from the runs of healthy machines, and write a site file: run
+        files, or folders with run files.
     output
         With --learn, the site file to write (default: site.toml). Otherwise the run file to write.
     force
@@ -90,7 +93,7 @@ def command(  # noqa: PLR0913 (the options of the command line)
         Measure for 5 seconds instead of 30, without values that are derived from many experiments; for 15 seconds in a
         guest that returns free memory to its host.
     even_if_busy
-        Measure even if other programs keep a CPU busy. By default that is an error with exit code 3.
+        Measure and judge even if other programs take CPU time. By default that is an error with exit code 3.
     strict
         End with exit code 4 if an area is UNSURE or UNKNOWN.
     one_line
@@ -127,9 +130,9 @@ def command(  # noqa: PLR0913 (the options of the command line)
 
 def _check_judged_as_is(output: Path | None, is_measured: bool) -> None:
     if output is not None:
-        raise UsageError("-o names the run file to write, but RUN is judged as it is: leave out one of them")
+        raise UsageError("-o names the run file to write, but RUN is an existing run: leave out one of them")
     if is_measured:
-        raise UsageError("--fast and --even-if-busy are for a measurement, but RUN is judged as it is: leave them out")
+        raise UsageError("--fast and --even-if-busy are for a measurement, but RUN is an existing run: leave them out")
 
 
 def _print(checked: Checked, format_name: Literal["table", "json", "junit"], has_all: bool) -> None:
@@ -145,7 +148,7 @@ def _print(checked: Checked, format_name: Literal["table", "json", "junit"], has
 
 
 def _exit_code(values: Sequence[JudgedValue], strict: bool) -> int:
-    verdicts = {own[0].verdict for own in areas_of(values).values()}
+    verdicts = {values_of_area[0].verdict for values_of_area in areas_of(values).values()}
     if "BELOW" in verdicts:
         return _BELOW
     if "NOT MEASURED" in verdicts:
@@ -157,67 +160,68 @@ def _exit_code(values: Sequence[JudgedValue], strict: bool) -> int:
 
 def _of_run(run: Path, source: ExpectationSource) -> Checked:
     report = read_report(run)
-    return _checked(report, source(_machine_of(report, run), report.run.plan.experiments), run)
+    expectation = source(_machine_of(report, run), report.run.plan.experiments)
+    _refuse_slowed(report, run)
+    return _checked(report, expectation, run)
 
 
 def _measured(
     source: ExpectationSource, output: Path | None, is_fast: bool, even_if_busy: bool, quiet: bool
 ) -> Checked:
-    """Measure on this machine what is expected of it."""
+    """Measure on this machine the values that have expected ranges, and return them with their judgement."""
     core = describe_core(alone(), [])
-    limits = {"budget": _fast_budget() if is_fast else _BUDGET}
-    quick = build_plan(read_plan("quick"), core.probes, limits, core.machine)
+    budget = _BUDGET
+    if is_fast:
+        budget = _FAST_BUDGET_OF_GUEST if returns_free_memory() else _FAST_BUDGET
+    quick = build_plan(read_plan("quick"), core.probes, {"budget": budget}, core.machine)
     if core.machine.emulator:
         raise NothingExpected(f"this machine cannot be judged: its processor is emulated by {core.machine.emulator}")
     expectation = source(core.machine, quick.experiments)
     plan = _plan(quick, expectation, is_fast)
     if not even_if_busy:
-        _refuse_if_busy(core.machine)
+        refuse_if_busy(core.machine)
     with new_run_file(output) as writer:
         progress = make_progress(quiet, False, plan.experiments)
         header = make_run(plan, None, {}, "normal", "")
         report = measure_to_file(header, writer, None, progress, RunEnvironment(core.machine))
     _machine_of(report, writer.path)
+    _refuse_slowed(report, writer.path, even_if_busy)
     return _checked(report, expectation, writer.path)
 
 
-def _fast_budget() -> str:
-    return _FAST_BUDGET_OF_GUEST if returns_free_memory() else _FAST_BUDGET
-
-
 def _machine_of(report: Report, run: Path) -> Machine:
-    """Return the machine of a run, or raise NothingExpected if the run says nothing about it."""
-    why = why_not_judged(report)
+    """Return the machine of a run. Raises NothingExpected if no range can fit it, for example if it is emulated."""
+    why = why_without_class(report)
     if why or report.machine is None:
         raise NothingExpected(f"{run} cannot be judged: {why}")
     return report.machine
+
+
+def _refuse_slowed(report: Report, run: Path, even_if_busy: bool = False) -> None:
+    """Raise NotJudged if a CPU quota slowed the run down, or if other programs did, unless ``even_if_busy``."""
+    slowed = why_no_verdict(report, even_if_busy)
+    if slowed:
+        raise NotJudged(f"{run} cannot be judged: {slowed}; measure again without it")
 
 
 def _checked(report: Report, expectation: Expectation, run: Path) -> Checked:
     return Checked(report, MachineJudgement(judge(report, expectation.ranges), expectation), str(run))
 
 
-def _refuse_if_busy(machine: Machine) -> None:
-    busiest = busiest_cpu(machine.topology.allowed_cpus, _LOOK_S)
-    if busiest is None:
-        print(
-            "nameplate: whether this machine is busy is unknown: /proc/stat is not readable here, or counts nothing",
-            file=sys.stderr,
-        )
-    elif busiest[1] > _BUSY:
-        raise CoreError(
-            f"this machine is busy: CPU {busiest[0]} was busy for {busiest[1] * 100:.0f} % of half a second; "
-            "wait, or add --even-if-busy"
-        )
-
-
 def _plan(quick: Plan, expectation: Expectation, is_fast: bool) -> Plan:
-    """Return the experiments of quick that have an expected range, or from which a value with one is derived."""
-    wanted = {each.experiment for each in expectation.ranges}
-    of_whole_probe = {each.split()[0] for each in wanted - {experiment.id for experiment in quick.experiments}}
+    """Return the plan ``quick`` with only the experiments that are needed for values with an expected range.
+
+    These experiments have a range themselves, or a value with a range is derived from them.
+    """
+    identities = {expected.experiment for expected in expectation.ranges}
+    probes_of_sweeps = {
+        expected.split()[0] for expected in identities - {experiment.id for experiment in quick.experiments}
+    }
     if is_fast:
-        of_whole_probe = set()
-    experiments = [each for each in quick.experiments if each.id in wanted or each.probe in of_whole_probe]
+        probes_of_sweeps = set()
+    experiments = [
+        expected for expected in quick.experiments if expected.id in identities or expected.probe in probes_of_sweeps
+    ]
     if not experiments:
         raise NothingExpected(
             f"nothing that the plan quick measures has an expected range for {expectation.machine}; learn one from "

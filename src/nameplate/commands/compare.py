@@ -7,28 +7,29 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
-import msgspec
 from cyclopts import Parameter
 
 from nameplate.commands._percent import parse_percent
 from nameplate.commands._reading import read_report
+from nameplate.commands._verdicts import AGAINST, NOT_COMPARABLE, exit_code, gate_code, print_json
+from nameplate.comparison.base_runs import compare_with_bases
 from nameplate.comparison.best_of_several import compare_several
 from nameplate.comparison.input_notes import input_notes, numbered
-from nameplate.comparison.metric_rows import ComparisonRow, overall_verdict
-from nameplate.comparison.run_comparison import compare_by, compare_runs
+from nameplate.comparison.metric_rows import overall_verdict
+from nameplate.comparison.run_comparison import Deciding, RunComparison, compare_by, compare_runs
 from nameplate.errors import UsageError
-from nameplate.records.result import Report
 from nameplate.report.comparison_exports import find_comparison_export
-from nameplate.report.comparison_exports.json import json_text
-from nameplate.statistics.verdict import SAME_WITHIN, Verdict
+from nameplate.statistics.verdict import SAME_WITHIN
 
-_AGAINST, _UNSURE, _NOT_COMPARABLE = 1, 4, 5
+GROUP = "Read results"
 
 
 def command(  # noqa: PLR0913 (the options of the command line)
     *runs: Path,
+    new: Annotated[Path | None, Parameter(show_default=False)] = None,
     by: Annotated[str | None, Parameter(show_default=False)] = None,
     fail_on: Annotated[str | None, Parameter(show_default=False)] = None,
+    gate: Deciding = "main",
     strict: bool = False,
     selftest: bool = False,
     budget: Annotated[str | None, Parameter(show_default=False)] = None,
@@ -36,47 +37,64 @@ def command(  # noqa: PLR0913 (the options of the command line)
     all: bool = False,  # noqa: A002
     json: bool = False,
 ) -> int:
-    """Compare the metrics of two runs: each is FASTER, SLOWER, SAME, UNSURE or INCOMPARABLE.
+    """Compare two runs: is the machine SLOWER, FASTER or the SAME, and what else differs?
 
-    There are two verdicts on a metric: on what the machine is capable of when nothing else takes part, and on what was
-    typical during the runs. The exit code is 1 if the capability of a metric is SLOWER, and 5 if none can be compared.
-    With --strict it is 4 if one is UNSURE. Without a capability, the typical value decides.
+    The main values decide, which are those on the first screen of a run. Their capabilities are compared: what the
+    machine delivers without interference. The exit code is 1 if the machine is SLOWER: a main value is worse, or the
+    mean of the main values of an area, such as memory. An unchanged machine fails at most one comparison in a hundred.
+    The output gives the smallest loss in each area that the two runs would have shown. The exit code is 4 if the
+    machine is not judged, since a CPU quota or other programs slowed a run down, and 5 if no metric can be compared.
 
     Parameters
     ----------
     runs
         The runs BASE and NEW: run files (.jsonl), reports (.html), or outputs of fio, iperf3, STREAM and others. With
         three or more runs, the best value of each metric is marked. With --by, a single run.
+    new
+        The run to compare with five or more runs of the same machine, which show how much it varies from run to run:
+        BASE... --new NEW, or BASE... -- NEW.
     by
-        Compare the values of this parameter within one run, such as threads. Each is compared with the first.
+        Compare the values of this parameter, such as threads, within one run. Each value is compared with the first.
     fail_on
-        Exit with 1 only if a metric is SLOWER by at least this percentage, such as 5%. SAME then means that a change of
-        this size is ruled out.
+        Exit with 1 only for a loss of at least this percentage, such as 5%. SAME then means that a change of this size
+        is ruled out.
+    gate
+        The metrics that decide: main, or all. With all, a typical value decides if a metric has no capability, and an
+        unchanged machine fails more often.
     strict
-        Exit with 4 if a metric is UNSURE, and with 5 if one is INCOMPARABLE.
+        Exit with 4 if a metric that decides is UNSURE, and with 5 if a metric is INCOMPARABLE.
     selftest
-        Count how often a machine is called faster or slower than itself: in the rounds of the given run, or in a new
-        run of this machine.
+        Compare parts of one run with each other, and count how often the machine is called FASTER or SLOWER than
+        itself. The run is the given one, or a new run of this machine. The exit code is 1 if that happened.
     budget
         The time that --selftest may measure, such as 10min. Default: 5min.
     format
-        The output format: table, json, markdown (at most 40 lines, for a comment on a pull request) or junit (a test
-        for each verdict, for CI systems). Two runs can be shown in each of them, everything else as table or json.
+        The output format: table, or another one, such as markdown. nameplate list formats describes them. Two runs can
+        be shown in each of them, everything else as table or json.
     all
         Show every metric in the table, and not only the changed metrics.
     json
         The same as --format json.
     """
-    if selftest and (by is not None or strict or fail_on is not None):
-        raise UsageError("--selftest compares a run with itself: leave out --by, --strict and --fail-on")
-    if len(runs) > 2 and strict:
-        raise UsageError("--strict is for the verdicts on two runs: leave it out, or name BASE and NEW")
-    if budget is not None and not selftest:
-        raise UsageError("--budget limits the measurement of --selftest: add --selftest, or leave out --budget")
+    has_by = by is not None
+    for is_excluded, message in (
+        (selftest and (has_by or new or strict or fail_on), "--selftest compares a run with itself: leave out --by, "
+         "--new, --strict and --fail-on"),
+        (strict and len(runs) > 2 and not new, "--strict is for the verdicts on two runs: leave it out, or name BASE "
+         "and NEW"),
+        (budget and not selftest, "--budget limits the measurement of --selftest: add --selftest, or leave out "
+         "--budget"),
+        (new and (has_by or gate == "all"), "--new compares the main values with several runs: leave out --by and "
+         "--gate all"),
+        (gate == "all" and (selftest or has_by or len(runs) > 2), "--gate all decides on two runs: name BASE and NEW, "
+         "without --by and --selftest"),
+    ):  # fmt: skip
+        if is_excluded:
+            raise UsageError(message)
     limit = parse_percent("--fail-on", fail_on) if fail_on is not None else None
     chosen = _format(format, json)
-    if len(runs) == 2 and by is None and not selftest:
-        return _two([read_report(run) for run in runs], limit, strict, all, chosen)
+    if not (selftest or has_by) and (new is not None or len(runs) == 2):
+        return _show(_compared(runs, new, limit, gate), limit, strict, all, chosen)
     if chosen not in ("table", "json"):
         raise UsageError(f"--format {chosen} shows two runs: name BASE and NEW, without --by and --selftest")
     if selftest:
@@ -87,7 +105,7 @@ def command(  # noqa: PLR0913 (the options of the command line)
 
 
 def _format(name: str, json: bool) -> str:
-    """Return the format that the options ask for, which exists."""
+    """Return the output format that the options ask for. Raises UsageError if there is no such format."""
     if json and name not in ("table", "json"):
         raise UsageError(f"--json and --format {name}: use one of them")
     if name != "table":
@@ -95,25 +113,31 @@ def _format(name: str, json: bool) -> str:
     return "json" if json else name
 
 
-def _two(reports: Sequence[Report], limit: float | None, strict: bool, has_all: bool, format_name: str) -> int:
-    from nameplate.report.terminal.comparison import print_comparison  # noqa: PLC0415 (only one of the ways to show it)
+def _compared(runs: Sequence[Path], new: Path | None, limit: float | None, gate: Deciding) -> RunComparison:
+    """Return the comparison of BASE and NEW, or of ``new`` with all of ``runs``."""
+    if new is not None:
+        bases = [read_report(run) for run in runs]
+        return compare_with_bases(bases, read_report(new), limit or SAME_WITHIN, limit or 0.0)
+    base, new_report = [read_report(run) for run in runs]
+    detects = [report.run.plan.limits.detect for report in (new_report, base)]
+    return compare_runs(base, new_report, limit or next(filter(None, detects), SAME_WITHIN), limit or 0.0, gate)
 
-    export = None if format_name == "table" else find_comparison_export(format_name)
 
-    detects = [report.run.plan.limits.detect for report in reports]
-    found = compare_runs(reports[0], reports[1], limit or next(filter(None, reversed(detects)), SAME_WITHIN))
-    if export:
-        sys.stdout.write(export(found, limit or 0.0))
+def _show(comparison: RunComparison, limit: float | None, strict: bool, has_all: bool, format_name: str) -> int:
+    if format_name == "table":
+        from nameplate.report.terminal.comparison import print_comparison  # noqa: PLC0415 (only one of the ways to show it)
+
+        print_comparison(comparison, has_all=has_all)
     else:
-        print_comparison(found, has_all=has_all)
-    return exit_code(found.rows, limit, strict)
+        sys.stdout.write(find_comparison_export(format_name)(comparison, limit or 0.0))
+    return gate_code(comparison, limit, strict)
 
 
 def _by(runs: Sequence[Path], name: str, limit: float | None, strict: bool, json: bool) -> int:
     from nameplate.report.terminal.comparison import print_notes, print_rows  # noqa: PLC0415 (only one of the ways to show it)
 
     if len(runs) != 1:
-        raise UsageError(f"--by compares values within one run, but {len(runs)} were given: name one")
+        raise UsageError(f"--by compares values within one run, but the number of given runs is {len(runs)}: name one")
     report = read_report(runs[0])
     rows, notes = compare_by(report, name, limit or SAME_WITHIN), input_notes([("the run", report)])
     if json:
@@ -138,30 +162,11 @@ def _several(runs: Sequence[Path], limit: float | None, json: bool) -> int:
     else:
         print_several(rows, [run.stem for run in runs])
         print_notes(notes)
-    return 0 if any(row.best for row in rows) else _NOT_COMPARABLE
-
-
-def exit_code(rows: Sequence[ComparisonRow], limit: float | None, strict: bool = False) -> int:
-    """Return 1 for a capability that is SLOWER, 5 if nothing could be compared, 4 for UNSURE with ``strict``, else 0.
-
-    ``limit`` is the smallest loss that counts, as a share; None counts all.
-    """
-    verdicts = {row.machine_verdict for row in rows}
-    overall = overall_verdict(rows, limit or 0.0)
-    if overall == "SLOWER":
-        return _AGAINST
-    if overall == "INCOMPARABLE" or (strict and "INCOMPARABLE" in verdicts):
-        return _NOT_COMPARABLE
-    return _UNSURE if strict and "UNSURE" in verdicts else 0
-
-
-def print_json(rows: Sequence[msgspec.Struct], verdict: Verdict | None = None, notes: Sequence[str] = ()) -> None:
-    """Print ``{"schema", "verdict", "notes": […], "rows": […]}``, without the verdict if there is none on the whole."""
-    sys.stdout.write(json_text(rows, verdict, notes))
+    return 0 if any(row.best for row in rows) else NOT_COMPARABLE
 
 
 def _self_test(runs: Sequence[Path], budget: str | None, json: bool) -> int:
-    """Run the self-test, and return exit code 1 if a metric was called faster or slower than itself."""
+    """Run the self-test; return exit code 1 if a metric was called faster or slower than itself, else 0."""
     from nameplate.commands._self_test import measured_against_itself  # noqa: PLC0415 (only this way measures)
     from nameplate.comparison.false_positives import count_false_positives  # noqa: PLC0415 (scipy's distributions take a second to import)
     from nameplate.report.terminal.comparison import print_false_positives, print_notes  # noqa: PLC0415 (only one of the ways to show it)
@@ -182,4 +187,4 @@ def _self_test(runs: Sequence[Path], budget: str | None, json: bool) -> int:
     else:
         print_false_positives(counts)
         print_notes(notes)
-    return _AGAINST if any(row.wrong for row in counts) else 0
+    return AGAINST if any(row.wrong for row in counts) else 0

@@ -29,7 +29,7 @@ from nameplate.results.fitness import (
     Part,
     busy_shares,
     judge_machine,
-    judge_others,
+    judge_other_load,
     judge_spins,
     judge_steal,
     overall,
@@ -37,6 +37,8 @@ from nameplate.results.fitness import (
 )
 from nameplate.statistics.capability import capability
 from nameplate.statistics.stats import median
+
+GROUP = "This machine and nameplate"
 
 _SPIN_S = 1.0
 _TOO_POOR, _NOT_COMPARABLE = 1, 5
@@ -50,17 +52,18 @@ def command(
 ) -> int:
     """Check whether this machine is fit to measure on, and which optional parts are missing.
 
-    The grade, A to F, is that of the worst finding; "?", between C and D, means that the system does not tell. Each
-    finding is shown with its cost and its remedy. Nothing is changed.
+    The grade, from A (fit) to F, is that of the worst finding. A finding has the grade "?", between C and D, if the
+    system does not show what it is about. Each finding is printed with its cost for measurements and its remedy.
+    Nothing on the machine is changed.
 
     Parameters
     ----------
     at_least
-        End with exit code 1 if the grade is worse than this one: for scripts and CI.
+        End with exit code 1 if the grade is worse than this one, for scripts and CI. "?" is worse than C.
     against
-        Say whether this machine is comparable with the machine of a run (.jsonl or .html): it needs the same processor,
-        a clock under load within 3 %, at least medium trust in the run, and no other work now. End with exit code 5 if
-        it is not comparable.
+        Say whether this machine is comparable with the machine of a run (.jsonl or .html): both must have the same
+        processor and clocks under load within 3 % of each other, the trust in the run must be at least medium, and no
+        other program may run now. End with exit code 5 if it is not comparable.
     json
         Print the findings as JSON.
     """
@@ -84,7 +87,7 @@ def command(
 
 
 def _clock_like(base: Report, machine: Machine) -> LoadedClock:
-    """Measure the clock of this machine for a second under the load that a run had."""
+    """Measure the clock of this machine for a second, under the same load as ``base``, an earlier run."""
     result = clock_under_load(base)
     if result is None:
         return LoadedClock(None, None)
@@ -97,12 +100,12 @@ def _clock_like(base: Report, machine: Machine) -> LoadedClock:
     resolved = ResolvedExperiment(outcome.params, outcome.facts, machine)
     frequency = load_probes()["cpu_clock"].metrics[0]
     values = [frequency.value(resolved, sample) for sample in samples]
-    found = capability([values], higher_is_better=True)
-    return LoadedClock(found.value if found else None, median(values), "" if found else "too few samples")
+    estimate = capability([values], higher_is_better=True)
+    return LoadedClock(estimate.value if estimate else None, median(values), "" if estimate else "too few samples")
 
 
 def _sample_clock(core: CoreProcess, params: dict[str, Value]) -> tuple[Outcome, list[Sample]]:
-    """Measure cpu_clock with these parameters for a second."""
+    """Measure cpu_clock with these parameters for a second, and return the outcome and the samples."""
     samples: list[Sample] = []
 
     def keep(record: Header | Sample | Outcome) -> None:
@@ -117,8 +120,8 @@ def _sample_clock(core: CoreProcess, params: dict[str, Value]) -> tuple[Outcome,
 def _measure(headers: list[Header]) -> list[Finding]:
     """Return findings from one second of the idle clock, whose bursts serve as the control loop.
 
-    They cover the variation of the bursts, steal time, and the load of other processes. The core's header is appended
-    to ``headers``.
+    They cover the variation of the bursts, steal time, and the load of other processes. The record that the core sends
+    first, with its machine, is appended to ``headers``.
     """
 
     def keep(record: Header | Sample | Outcome) -> None:
@@ -131,34 +134,30 @@ def _measure(headers: list[Header]) -> list[Finding]:
         busy = busy_shares(before, read_cpu_times())
         core.close()
     topology = headers[0].machine.topology
+    stolen_s = [sample.disturbed.get("steal_s") for sample in samples]
+    steal_s = sum(filter(None, stolen_s)) if busy and None not in stolen_s else None
     return [
         judge_spins([sample.elapsed_s / sample.repetitions for sample in samples]),
-        judge_steal(_steal_s(samples) if busy else None, sum(sample.elapsed_s for sample in samples), topology.threads),
-        judge_others(busy, topology.threads > topology.cores),
+        judge_steal(steal_s, sum(sample.elapsed_s for sample in samples), topology.threads),
+        judge_other_load(busy, topology.threads > topology.cores),
     ]
 
 
-def _steal_s(samples: list[Sample]) -> float | None:
-    """Return the stolen time of all samples in seconds; None if it is unknown for one of them."""
-    stolen_s = [sample.disturbed.get("steal_s") for sample in samples]
-    return None if None in stolen_s else sum(filter(None, stolen_s))
-
-
 def _mpi() -> list[Part]:
-    """Return the MPI libraries that the core was built for, and whether their launchers are installed."""
-    found = []
+    """Return a part for each MPI library that the core was built for, with whether its launcher is installed."""
+    parts = []
     for name, library in mpi_libraries().items():
         if not library:
-            found.append(
+            parts.append(
                 Part(False, f"MPI ({name})", "does not start", f"its library is missing: {how_to_build('mpicxx')}")
             )
             continue
         has_launcher = any(shutil.which(launcher) for launcher in (f"mpirun.{name}", "mpirun", "srun"))
         advice = "" if has_launcher else "its mpirun is not on PATH: give its full path, --mpi '/path/mpirun -n 4'"
-        found.append(Part(has_launcher, f"MPI ({name})", library, advice))
+        parts.append(Part(has_launcher, f"MPI ({name})", library, advice))
     build = how_to_build("mpicxx")
     advice = f"mpi_pingpong, mpi_pairs, mpi_stream: apt install libopenmpi-dev openmpi-bin, then {build}"
-    return found or [Part(False, "MPI", "not built in", advice)]
+    return parts or [Part(False, "MPI", "not built in", advice)]
 
 
 def _lapack() -> Part:
@@ -171,8 +170,8 @@ def _lapack() -> Part:
     except (CoreDied, CoreHung) as error:  # a library may take the CPU for another one
         return Part(False, "LAPACK", "no working library", f"cpu_linpack: {error}")
     if outcome.ending == "ok":
-        words = [outcome.labels[name] for name in ("blas", "blas_core") if name in outcome.labels]
-        return Part(True, "LAPACK", ", core ".join(words))
+        names = [outcome.labels[name] for name in ("blas", "blas_core") if name in outcome.labels]
+        return Part(True, "LAPACK", ", core ".join(names))
     return Part(False, "LAPACK", "no working library", f"cpu_linpack: {outcome.reason}")
 
 
@@ -190,7 +189,7 @@ _LOADED = {
 
 
 def _missing(header: Header) -> list[Part]:
-    """Return the optional parts that are missing here."""
+    """Return the optional parts that are missing on this machine."""
     findings = [
         Part(False, feature, "not built in", f"{advice}, then {how_to_build()}")
         for feature, advice in _FEATURES.items() if feature not in header.features
@@ -214,11 +213,11 @@ def _can_be_loaded(library: str) -> bool:
 
 
 def _leftovers() -> Part:
-    """Find test files and work folders of runs that were killed before they removed them."""
+    """Return a part on the test files and work folders in this directory that killed runs did not remove."""
     files = Path().glob(".nameplate-test-file-*")
     folders = filter(is_work_folder, Path().glob(".nameplate-versus-*"))
-    found = [path.name for path in (*files, *folders)]
-    if not found:
+    names = [path.name for path in (*files, *folders)]
+    if not names:
         return Part(True, "leftovers", "no test files in this directory")
-    advice = "the next disk measurement or nameplate versus here removes them"
-    return Part(False, "leftovers", f"left by a run that was killed: {', '.join(found)}", advice)
+    advice = "the next disk measurement in this directory removes test files, the next nameplate versus work folders"
+    return Part(False, "leftovers", f"left by a run that was killed: {', '.join(names)}", advice)

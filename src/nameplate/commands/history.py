@@ -8,9 +8,11 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from nameplate.errors import UsageError
+from nameplate.extras import check_extra
 from nameplate.records.outputs import check_output
-from nameplate.report.formats.optional_packages import check_report_packages
 from nameplate.report.terminal.console import make_console
+
+GROUP = "Read results"
 
 
 def command(
@@ -32,15 +34,17 @@ def command(
     folder
         A folder with run files (.jsonl), which may be in subfolders.
     metric
-        Words that select metrics to follow from run to run, such as memory_stream op=triad bandwidth.
+        The metrics to follow from run to run: a probe, parameters or a metric name, such as memory_stream op=triad
+        bandwidth.
     machine
-        Show this machine only: the name of a host, or of a node of a job.
+        Show only this machine (the name of a host or of a node of a job).
     last
-        The number of runs to list.
+        The number of latest runs to list.
     output
         Draw the selected metrics over time into this file (.svg, .pdf or .png).
     force
-        Replace a file also if no checksum shows that nameplate wrote all of it. Run files are never replaced.
+        Overwrite the output file even if its checksum does not show that nameplate wrote it. Run files are never
+        overwritten.
     json
         Print the runs, the changes and the values of the selected metrics as JSON.
     """
@@ -50,18 +54,18 @@ def command(
         raise UsageError("-o draws a metric over time: name one, such as memory_stream op=triad bandwidth")
 
     if output is not None:
-        check_report_packages("-o")
+        check_extra("report", "-o")
     check_output("-o", output, force=force)
-    from nameplate.commands._history import Look  # noqa: PLC0415 (numpy and scipy take half a second)
+    from nameplate.commands._history import HistoryView  # noqa: PLC0415 (numpy and scipy take half a second)
 
     console = make_console()
-    look = Look(folder, metric, machine)
+    view = HistoryView(folder, metric, machine)
     if output is not None:
-        look.draw(output, force)
+        view.draw(output, force)
     if json:
-        look.print_json()
+        view.print_json()
     elif metric:
-        look.print_metrics(console)
+        view.print_metrics(console)
     else:
-        look.print_overview(console, last)
+        view.print_overview(console, last)
     return 0

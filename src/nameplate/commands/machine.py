@@ -8,14 +8,16 @@ import msgspec
 
 from nameplate.errors import FileError
 from nameplate.execution.core_process import read_machine
-from nameplate.records.machine_record import Cache, Cpu, GroupLimits, Machine, Topology
+from nameplate.records.machine_record import Cache, GroupLimits, Machine
 from nameplate.records.run_record import SCHEMA
 from nameplate.report.content.format import count
-from nameplate.report.content.platform_words import platform_words
+from nameplate.report.content.platform_text import platform_text
 from nameplate.report.html.facts import clock_rates, cpuid_facts, memory_and_pages, memory_modules, unlisted_cores
 from nameplate.report.terminal.console import make_console
 from nameplate.report.terminal.entries import Described, lay_out_entries
 from nameplate.units import memory_text
+
+GROUP = "This machine and nameplate"
 
 
 def command(*, root: Path | None = None, json: bool = False) -> int:
@@ -30,28 +32,29 @@ def command(*, root: Path | None = None, json: bool = False) -> int:
     """
     if root is not None and not root.is_dir():
         raise FileError(f"--root {root}: not a directory; name one that contains proc and sys of a recorded machine")
-    found = read_machine(str(root) if root else None)
+    machine = read_machine(str(root) if root else None)
     if json:
-        whole = {"type": "machine", "schema": SCHEMA, **msgspec.to_builtins(found)}
-        print(msgspec.json.format(msgspec.json.encode(whole), indent=2).decode())
+        record = {"type": "machine", "schema": SCHEMA, **msgspec.to_builtins(machine)}
+        print(msgspec.json.format(msgspec.json.encode(record), indent=2).decode())
         return 0
     console = make_console()
-    for line in lay_out_entries([Described(label, (value,)) for label, value in _facts(found)], console.width):
+    for line in lay_out_entries([Described(label, (value,)) for label, value in _facts(machine)], console.width):
         console.print(line)
     return 0
 
 
-def _facts(found: Machine) -> list[tuple[str, str]]:
-    cpu, topology, memory, limits = found.cpu, found.topology, found.memory, found.limits
+def _facts(machine: Machine) -> list[tuple[str, str]]:
+    cpu, topology, memory, limits = machine.cpu, machine.topology, machine.memory, machine.limits
+    cores = f"{count(topology.packages, 'package')}, {topology.cores} cores, {topology.threads} threads"
     facts = [
-        ("host", found.hostname),
-        ("system", f"{found.distribution}, Linux {found.kernel}"),
-        ("runs on", platform_words(found) or "bare metal (no hypervisor detected)"),
-        ("product", found.product or "unknown"),
+        ("host", machine.hostname),
+        ("system", f"{machine.distribution}, Linux {machine.kernel}"),
+        ("runs on", platform_text(machine) or "bare metal (no hypervisor detected)"),
+        ("product", machine.product or "unknown"),
         ("CPU", f"{cpu.model or 'unknown model'} ({cpu.architecture})"),
-        ("cores", _cores(topology)),
-        ("allowed", f"{topology.allowed_cores} cores; {found.default_threads} workers by default"),
-        ("clock", _clock(cpu)),
+        ("cores", cores if topology.are_cores_listed else unlisted_cores(topology)),
+        ("allowed", f"{topology.allowed_cores} cores; {machine.default_threads} workers by default"),
+        ("clock", clock_rates(cpu) or "unknown; measure it with: nameplate run cpu_clock"),
     ]
     facts += [(f"L{cache.level} {cache.type}", _cache(cache)) for cache in topology.caches]
     facts += cpuid_facts(topology)
@@ -61,16 +64,6 @@ def _facts(found: Machine) -> list[tuple[str, str]]:
     facts.append(("memory modules", memory_modules(memory)))
     facts.append(("cgroup", _limits(limits)))
     return facts
-
-
-def _cores(topology: Topology) -> str:
-    if not topology.are_cores_listed:
-        return unlisted_cores(topology)
-    return f"{count(topology.packages, 'package')}, {topology.cores} cores, {topology.threads} threads"
-
-
-def _clock(cpu: Cpu) -> str:
-    return clock_rates(cpu) or "unknown; measure it with: nameplate run cpu_clock"
 
 
 def _cache(cache: Cache) -> str:

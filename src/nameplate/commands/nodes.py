@@ -10,26 +10,28 @@ from typing import Annotated
 import msgspec
 from cyclopts import Parameter
 
-from nameplate.commands._exit_codes import FOUND_SLOW, slow_code
+from nameplate.commands._exit_codes import SLOW, slow_code
 from nameplate.errors import UsageError
 from nameplate.execution.core_process import describe_core
 from nameplate.execution.launch import launch_with
 from nameplate.execution.measuring import RunEnvironment, make_run, measure_to_file
 from nameplate.execution.session import NodeTurns as NodesInTurn
+from nameplate.extras import check_extra
 from nameplate.hostlist import compress
 from nameplate.planning.places import check_places
 from nameplate.planning.sweep import split_arguments
 from nameplate.probes.shared.job import nodes_of
-from nameplate.records.distributed_stream import is_stream_file, read_stream_run
+from nameplate.records.distributed_stream_file import is_stream_file, read_stream_run
 from nameplate.records.outputs import check_output
 from nameplate.records.result import Nodes
 from nameplate.records.run_record import Run
 from nameplate.records.run_writer import RunWriter
 from nameplate.report.content.slow_nodes import slow_nodes
-from nameplate.report.formats.optional_packages import check_report_packages
 from nameplate.report.terminal.nodes import print_findings, print_nodes
 from nameplate.report.terminal.progress import make_progress
 from nameplate.results.cached_report import report_of
+
+GROUP = "Read results"
 
 
 def command(
@@ -60,13 +62,14 @@ def command(
     mpi
         The MPI launcher for --recheck, of a job that includes these nodes: "mpirun -n 8 …", "srun -N 8".
     force
-        Replace a file also if no checksum shows that nameplate wrote all of it. Run files are never replaced.
+        Overwrite the output file even if its checksum does not show that nameplate wrote it. Run files are never
+        overwritten.
     json
         Print every value of every node as JSON.
     """
     check_output("-o", output, inputs=[run], force=force)
     if output is not None:
-        check_report_packages("-o")
+        check_extra("report", "-o")
     nodes, measured = _view(run)
     if recheck is not None:
         if output is not None or json:
@@ -86,7 +89,7 @@ def command(
 
 
 def _view(path: Path) -> tuple[Nodes, Run | None]:
-    """Return the nodes of a file, and its run if it is a run file."""
+    """Return the nodes of a file, and its run if it is a run file, otherwise None."""
     if is_stream_file(path):
         from nameplate.results.node_values import judged_stream  # noqa: PLC0415 (scipy takes a tenth of a second to import)
 
@@ -118,14 +121,18 @@ def _recheck(nodes: Nodes, first: Run | None, target: Path, mpi: str | None, pla
     positions = _positions(suspects.nodes, nodes_of(core.machine))
     environment = RunEnvironment(core.machine, launch, nodes=NodesInTurn(positions, at_once=False))
     with RunWriter.create(target) as writer:
-        again = measure_to_file(header, writer, None, make_progress(False, False, header.plan.experiments), environment)
-    found = findings(nodes, suspects, again.nodes, first)
-    print_findings(found)
-    return FOUND_SLOW if any(finding.label in ("persistent", "not measured") for finding in found) else 0
+        recheck = measure_to_file(
+            header, writer, None, make_progress(False, False, header.plan.experiments), environment
+        )
+    results = findings(nodes, suspects, recheck.nodes, first)
+    print_findings(results)
+    return SLOW if any(finding.label in ("persistent", "not measured") for finding in results) else 0
 
 
-def _positions(wanted: Sequence[str], present: Sequence[str]) -> list[int]:
-    missing = [name for name in wanted if name not in present]
+def _positions(requested: Sequence[str], present: Sequence[str]) -> list[int]:
+    missing = [name for name in requested if name not in present]
     if missing:
-        raise UsageError(f"--mpi: the job does not include {compress(missing)}; start it on all nodes to measure again")
-    return [present.index(name) for name in wanted]
+        raise UsageError(
+            f"--mpi: the job does not include {compress(missing)}; use a launcher that starts ranks there, too"
+        )
+    return [present.index(name) for name in requested]

@@ -11,14 +11,16 @@ from nameplate.report.terminal.console import make_console
 from nameplate.report.terminal.entries import Described, lay_out_entries
 from nameplate.units import percent_text
 
+GROUP = "This machine and nameplate"
+
 
 def command(name: str = "", /, *, json: bool = False) -> int:
-    """List the plans that come with nameplate, or the experiments of one.
+    """List the plans that come with nameplate, or the experiments of one plan.
 
     Parameters
     ----------
     name
-        A plan that comes with nameplate, or the path of a plan file (.toml).
+        A plan that comes with nameplate, or the path of a plan file (.toml). Default: list all plans.
     json
         Print the plan as it would be run, as JSON.
     """

@@ -12,9 +12,12 @@ from cyclopts import Parameter
 from nameplate.commands._expected import with_judgement
 from nameplate.commands._reading import read_reports
 from nameplate.errors import UsageError
+from nameplate.extras import check_extra
 from nameplate.records.outputs import check_output
 from nameplate.report.content.aliases import without_names
-from nameplate.report.formats.optional_packages import check_report_packages
+from nameplate.studies import with_study
+
+GROUP = "Read results"
 
 
 def command(
@@ -44,11 +47,12 @@ def command(
         Write each chart as SVG, PDF and PNG, in a size for a paper and for a slide, into subdirectories of this
         directory. Without -o, the report itself is not written.
     force
-        Replace a file also if no checksum shows that nameplate wrote all of it. Run files are never replaced.
+        Overwrite the output file even if its checksum does not show that nameplate wrote it. Run files are never
+        overwritten.
     json
-        Print the names of what was written as JSON.
+        Print the paths of the report and of the directory of charts, and the number of charts, as JSON.
     """
-    check_report_packages("report")
+    check_extra("report", "report")
     if not runs:
         raise UsageError("nothing to report: name one or more run files (.jsonl)")
     page = output or (_free_name(runs[0]) if charts is None else None)
@@ -56,7 +60,7 @@ def command(
     from nameplate.report.chart_files.pictures import write_charts  # noqa: PLC0415 (charts take a second to import)
     from nameplate.report.html.document import write_html  # noqa: PLC0415 (charts take a second to import)
 
-    judged = [with_judgement(report, expect) for report in read_reports(runs)]
+    judged = [with_judgement(with_study(report), expect) for report in read_reports(runs)]
     reports = [report for report, _ in judged]
     n_charts = 0
     if charts is not None:
@@ -70,7 +74,7 @@ def command(
 def _free_name(run: Path) -> Path:
     """Return a name for the report of a run that no file in the current directory has.
 
-    Another report, or the page of a program that happens to have the name, would be lost.
+    An existing file, such as another report, would otherwise be lost.
     """
     stem = run.resolve().stem or "nameplate-report"
     names = (f"{stem}.html", *(f"{stem}-{number}.html" for number in range(2, 100)))

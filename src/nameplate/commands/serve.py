@@ -9,7 +9,10 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from nameplate.errors import CoreMissing, UsageError
-from nameplate.execution.launch import core_environment, core_path
+from nameplate.execution.launch import core_path
+from nameplate.execution.peer_key import core_environment
+
+GROUP = "Measure"
 
 _MAX_PORT = 65535
 Option = Annotated[str | None, Parameter(show_default=False)]
@@ -38,7 +41,8 @@ def command(  # noqa: PLR0913 (the options of the command line)
     port
         The TCP and UDP port; 0 chooses a free one. Default: 7477.
     key_file
-        A file with the key that peer and clients share. Default: NAMEPLATE_KEY in the environment.
+        A file with the key that peer and clients share. Default: the key itself is taken from the
+        environment variable NAMEPLATE_KEY.
     new_key
         Write a new key of 256 random bits to this file, and exit.
     max_bytes
@@ -57,10 +61,10 @@ def command(  # noqa: PLR0913 (the options of the command line)
     given = {"--listen": listen, "--port": port, "--key-file": key_file, "--new-key": new_key,
              "--max-bytes": max_bytes, "--max-seconds": max_seconds, "--max-sessions": max_sessions,
              "--user": user}  # fmt: skip
-    words = [word for option, value in given.items() if value is not None for word in (option, str(value))]
-    words += ["--json"] if json else []
+    arguments = [word for option, value in given.items() if value is not None for word in (option, str(value))]
+    arguments += ["--json"] if json else []
     path = core_path()
     try:
-        os.execve(path, [str(path), "serve", *words], core_environment())
+        os.execve(path, [str(path), "serve", *arguments], core_environment())
     except OSError as error:
         raise CoreMissing(f"cannot run {path}: {error.strerror}") from None

@@ -12,12 +12,15 @@ from cyclopts import Parameter
 from nameplate.commands._expected import with_expectation
 from nameplate.commands._reading import read_report, read_reports
 from nameplate.errors import FileError, UsageError
-from nameplate.records.atomic_write import write_whole
+from nameplate.records.atomic_write import write_atomically
 from nameplate.records.outputs import check_output
 from nameplate.records.replaceable import check_replaceable
 from nameplate.report.content.aliases import without_names
 from nameplate.report.exports import file_name, find_export
 from nameplate.report.terminal.run import print_report
+from nameplate.studies import with_study
+
+GROUP = "Read results"
 
 
 def command(  # noqa: PLR0913 (the options of the command line)
@@ -32,20 +35,18 @@ def command(  # noqa: PLR0913 (the options of the command line)
     identify: bool = False,
     force: bool = False,
 ) -> int:
-    """Show what a run says about its machine on one screen, show all its values, or export them.
+    """Show the verdict and the main values of a run on one screen, show all its values, or export them.
 
     Parameters
     ----------
     run
-        A run file (.jsonl), a report (.html), which contains its runs, or a directory, for its newest run file.
+        A run file (.jsonl), a report (.html), which contains its runs, the output of another tool, such as fio, or a
+        directory, for its newest run file.
     format
-        The output format: table, json, csv, markdown, openmetrics, otlp (metrics of OpenTelemetry), bmf (Bencher Metric
-        Format), github-action-benchmark, parquet (results and all samples), xml (of DistributedStream), study (the
-        tables and charts of a published study) or gnuplot (data and scripts of the report's charts). Values of all but
-        table, study and gnuplot are in SI base units.
+        The output format: table, or another one, such as csv. nameplate list formats describes them.
     output
-        The file to write, or a directory to write a file with the default name of the format to. The formats study,
-        gnuplot, github-action-benchmark and parquet write several files and need a directory. Default: standard output.
+        The file to write. In a directory, the file gets the default name of the format. A format of several files needs
+        a directory. Default: standard output.
     expect
         A site file of nameplate check, whose expected ranges give reference values where there are no others. Default:
         what others measured on this cloud instance type, if nameplate-catalogue is installed.
@@ -56,7 +57,8 @@ def command(  # noqa: PLR0913 (the options of the command line)
     identify
         Keep the host name in formats other than the table.
     force
-        Replace a file also if no checksum shows that nameplate wrote all of it. Run files are never replaced.
+        Overwrite the output file even if its checksum does not show that nameplate wrote it. Run files are never
+        overwritten.
     """
     if json:
         if format not in ("table", "json"):
@@ -64,22 +66,22 @@ def command(  # noqa: PLR0913 (the options of the command line)
         format = "json"  # noqa: A001
     if format == "table":
         if output is not None:
-            raise UsageError("-o writes another format than the table: add --format")
+            raise UsageError("-o cannot write the table; add --format, for example --format csv")
         for report in read_reports([run]):
-            print_report(with_expectation(report, expect), run, all)
+            print_report(with_expectation(with_study(report), expect), run, all)
         return 0
-    report = with_expectation(read_report(run), expect)
+    report = with_expectation(with_study(read_report(run)), expect)
     export = find_export(format)
-    shown = report if identify else without_names([report])[0]
-    made = export(shown)
+    anonymised = report if identify else without_names([report])[0]
+    made = export(anonymised)
     if isinstance(made, dict):
         _write_several(made, output, format, force)
     elif output is None:
         sys.stdout.write(made)
     else:
-        target = output / file_name(format, shown, run) if output.is_dir() else output
+        target = output / file_name(format, anonymised, run) if output.is_dir() else output
         check_output("-o", target, inputs=[run, expect], force=force, content=made.encode())
-        write_whole(made.encode(), target, force)
+        write_atomically(made.encode(), target, force)
         print(f"wrote {target}")
     return 0
 
@@ -98,5 +100,5 @@ def _write_several(
     }
     check_replaceable(contents, force)
     for path, content in contents.items():
-        write_whole(content, path, force)
+        write_atomically(content, path, force)
     print(f"wrote {len(files)} files to {directory}")

@@ -13,24 +13,26 @@ from typing import Annotated
 import msgspec
 from cyclopts import Parameter
 
-from nameplate.commands._tools import Search, usual_launch
+from nameplate.commands._tools import Search, default_launch
 from nameplate.errors import UsageError
 from nameplate.execution.core_process import describe_core
 from nameplate.execution.file_keeper import FileDescriptorCache
 from nameplate.execution.launch import launch_with
-from nameplate.planning.sweep import nearest
 from nameplate.probes import load_probes
-from nameplate.records.atomic_write import write_whole
+from nameplate.records.atomic_write import write_atomically
 from nameplate.records.machine_record import Machine
 from nameplate.records.outputs import check_output
 from nameplate.records.plan_record import Experiment
 from nameplate.records.run_record import SCHEMA
-from nameplate.report.terminal.paired import print_rows
 from nameplate.report.terminal.progress import make_progress
+from nameplate.report.terminal.versus import print_rows
+from nameplate.suggestion import nearest
 from nameplate.tools.external import load_references
 from nameplate.tools.paired import DEFAULT_PAIRS, MIN_PAIRS, Bench, PairedComparison, PairedRow, scratch
 from nameplate.tools.reference_tool import ReferenceTool
 from nameplate.units import parse_duration
+
+GROUP = "Measure"
 
 Option = Annotated[str | None, Parameter(show_default=False)]
 
@@ -55,13 +57,13 @@ def command(  # noqa: PLR0913 (the options of the command line)
     names
         Tools (fio, iperf3, likwid …) or probes (disk_block …) to compare. Default: all installed tools.
     pairs
-        The number of times that both are run, at least 5. An interval needs at least 6.
+        The number of pairs, each with one run of the tool and one of nameplate, at least 5. An interval needs 6.
     time
-        The duration of each run in whole seconds. Tools with a fixed amount of work take as long as that needs.
+        The duration of each run in whole seconds. Tools with a fixed amount of work take as long as they need.
     mpi
         The launcher of MPI tools and probes, in quotes. Default: "mpirun -n 2".
     seed
-        The seed of the shuffled order. Default: a random one.
+        The random seed for the order of the pairs. Default: a random seed.
     json
         Print the values of every pair as JSON instead of a table.
     output
@@ -77,21 +79,21 @@ def command(  # noqa: PLR0913 (the options of the command line)
     if seconds < 1 or seconds != int(seconds):
         raise UsageError(f"--time {time}: not a whole number of seconds, which the tools need; use 1s or more")
     chosen, probes = _chosen(names)
-    launch = launch_with(mpi) if mpi is not None else usual_launch()
+    launch = launch_with(mpi) if mpi is not None else default_launch()
     core = describe_core()
     check_output("-o", output, force=force)
     with scratch(Path.cwd()) as folder:
         search = Search(folder, launch, core, int(seconds), probes)
-        comparisons, others = search.all(chosen)
+        comparisons, rest = search.all(chosen)
         interrupted = _measure(comparisons, search, pairs, seed, quiet)
     rows = [row for comparison in comparisons for row in comparison.rows()]
-    text = _document([*rows, *others], core.machine)
+    text = _document([*rows, *rest], core.machine)
     if json:
         print(text)
     else:
-        print_rows([*rows, *others])
+        print_rows([*rows, *rest])
     if output is not None:
-        write_whole(f"{text}\n".encode(), output, force)
+        write_atomically(f"{text}\n".encode(), output, force)
     return 3 if interrupted or any(comparison.reason for comparison in comparisons) else 0
 
 
@@ -111,9 +113,9 @@ def _measure(comparisons: list[PairedComparison], search: Search, pairs: int, se
     progress = make_progress(quiet, is_series=False)
     began = clock.monotonic()
 
-    def tell(share: float, words: str) -> None:
+    def tell(share: float, text: str) -> None:
         left_s = (clock.monotonic() - began) * (1 - share) / share if share else 0.0
-        progress.begin(int(share * pairs) + 1, Experiment(words, "", {}), share, left_s)
+        progress.start(int(share * pairs) + 1, Experiment(text, "", {}), share, left_s)
 
     bench = Bench(sorted(os.sched_getaffinity(0)), search.machine, search.launch, search.seconds, keeper, tell)
     try:
@@ -128,8 +130,8 @@ def _measure(comparisons: list[PairedComparison], search: Search, pairs: int, se
 
 
 def _document(rows: Sequence[PairedRow], machine: Machine) -> str:
-    # The document is passed on, so the host name is left out.
+    # Users pass the document on, so the host name is left out.
     names = ("cpu", "topology", "memory", "kernel", "distribution", "hypervisor", "emulator", "container")
-    kept = {name: getattr(machine, name) for name in names}
-    whole = {"schema": SCHEMA, "machine": kept, "rows": rows}
-    return msgspec.json.format(msgspec.json.encode(whole), indent=2).decode()
+    facts = {name: getattr(machine, name) for name in names}
+    document = {"schema": SCHEMA, "machine": facts, "rows": rows}
+    return msgspec.json.format(msgspec.json.encode(document), indent=2).decode()

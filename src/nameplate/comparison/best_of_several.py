@@ -9,21 +9,22 @@ from itertools import combinations
 import msgspec
 
 from nameplate.comparison.input_notes import run_name
-from nameplate.comparison.metric_rows import Key, rounds_of, why_not_judged, work_difference
+from nameplate.comparison.metric_rows import Key, MetricPair, why_not_judged, work_difference
 from nameplate.comparison.partners import metrics_by_key, partners
+from nameplate.comparison.run_to_run import least_repeatable, resource_of
+from nameplate.comparison.typical_values import judge_typical
 from nameplate.records.plan_record import Value
 from nameplate.records.result import Report, Result
-from nameplate.statistics.two_samples import judge
 
 
-class Several(msgspec.Struct, frozen=True, kw_only=True):
-    """One metric in several runs.
+class MultiRunComparison(msgspec.Struct, frozen=True, kw_only=True):
+    """One metric in several runs, with the runs that have the best value.
 
-    ``params`` are those of the run that names the most. ``values`` are the medians in the SI base unit ``unit``, one
-    per run in the order of the runs, None for a run that does not have the metric or has no value of it. ``best`` has
-    the indices of the runs with the best value and with values that are not significantly worse, in ascending order.
-    ``reason`` says which runs that have the metric are not compared, and why; if fewer than two are left, ``best`` is
-    empty.
+    ``params`` is from the run that recorded the most parameters. ``values`` has the typical value of each run, in the
+    order of the runs and in the SI base unit ``unit``; None for a run without the metric or without a value. ``best``
+    has the indices (from 0) of the run with the best value and of all runs whose values are not significantly worse, in
+    ascending order. ``reason`` says which runs have the metric but are not compared, and why. ``best`` is empty if
+    fewer than two runs can be compared.
     """
 
     probe: str
@@ -37,43 +38,48 @@ class Several(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass
 class _Row:
-    """A metric with its results by the index of their run, of which ``fullest`` has ``key`` and the most parameters."""
+    """A metric with its results by the index of their run.
+
+    ``fullest`` is the result with the most parameters, and ``key`` is its key.
+    """
 
     key: Key
     fullest: Result
     results: dict[int, Result]
 
 
-def compare_several(reports: Sequence[Report]) -> list[Several]:
-    """Return a row for every metric that at least two of the runs have, in the order of their first appearance.
+def compare_several(reports: Sequence[Report]) -> list[MultiRunComparison]:
+    """Return a row for every metric that at least two of ``reports`` have, in the order of first appearance.
 
-    Each run is compared with the best one, by the method of ``statistics/two_samples.py``; if one of them was measured
-    until it had a verdict, by the tests that hold after every round. A metric of a run is the same as one of the runs
-    before it by the rules for two runs (``partners``). Derived values are left out. The list is empty for fewer than
-    two runs.
+    Each run is compared with the run that has the best value by its typical value (``judge_typical``); if any run was
+    measured until it had a verdict (``Limits.detect``), by tests that hold after every round. Metrics of different runs
+    match by the same rules as for two runs (``partners``). Derived values are left out. The list is empty for fewer
+    than two runs.
     """
     rows = [row for row in _rows([metrics_by_key(report.results) for report in reports]) if len(row.results) > 1]
     is_sequential = any(report.run.plan.limits.detect for report in reports)
     compared = [_compared(row.results) for row in rows]
-    pairs = [
-        (row, index, rounds_of(results[_best(results)], result, is_sequential=is_sequential))
-        for row, results in enumerate(compared)
-        for index, result in results.items()
-        if index != _best(results)
-    ]
-    judged = judge([rounds for *_, rounds in pairs])
-    behind = {(row, index) for (row, index, _), found in zip(pairs, judged, strict=True) if found.verdict == "SLOWER"}
+    pairs: dict[tuple[int, int], MetricPair] = {}
+    for number, (row, (results, _)) in enumerate(zip(rows, compared, strict=True)):
+        best = _best(results) if results else 0
+        for index in results.keys() - {best}:
+            pairs[number, index] = MetricPair(
+                row.key, results[best], results[index], (run_name(best), run_name(index)), is_sequential=is_sequential,
+                resource=least_repeatable(resource_of(results[run], reports[run].machine) for run in (best, index)),
+            )  # fmt: skip
+    judged = dict(zip(pairs, judge_typical(list(pairs.values())), strict=True))
+    behind = {pair for pair, judgement in judged.items() if judgement.verdict == "SLOWER"}
     return [
-        Several(
+        MultiRunComparison(
             probe=row.key[0],
             params=dict(row.key[2]),
             metric=row.key[1],
             unit=row.fullest.summary.unit,
             values=[row.results[run].summary.value if run in row.results else None for run in range(len(reports))],
-            best=sorted(index for index in compared[number] if (number, index) not in behind),
-            reason="; ".join(_reasons(row.results)),
+            best=sorted(index for index in results if (number, index) not in behind),
+            reason=reason,
         )
-        for number, row in enumerate(rows)
+        for number, (row, (results, reason)) in enumerate(zip(rows, compared, strict=True))
     ]
 
 
@@ -92,16 +98,16 @@ def _rows(runs: Sequence[Mapping[Key, Result]]) -> list[_Row]:
     return rows
 
 
-def _compared(results: Mapping[int, Result]) -> dict[int, Result]:
-    """Return the results that can be compared with each other, by the index of their run; none if only one can."""
-    usable = {index: result for index, result in results.items() if not why_not_judged(run_name(index), result)}
-    return usable if len(usable) > 1 and not _work_difference(usable) else {}
+def _compared(results: Mapping[int, Result]) -> tuple[dict[int, Result], str]:
+    """Return the results that can be compared with each other, by run index, and why others cannot be compared.
 
-
-def _reasons(results: Mapping[int, Result]) -> list[str]:
+    The dictionary is empty if fewer than two results can be compared.
+    """
     reasons = {index: why_not_judged(run_name(index), result) for index, result in results.items()}
     usable = {index: result for index, result in results.items() if not reasons[index]}
-    return [reason for reason in (*reasons.values(), _work_difference(usable)) if reason]
+    difference = _work_difference(usable)
+    comparable = usable if len(usable) > 1 and not difference else {}
+    return comparable, "; ".join(reason for reason in (*reasons.values(), difference) if reason)
 
 
 def _work_difference(results: Mapping[int, Result]) -> str:

@@ -1,4 +1,4 @@
-"""Say what the runs of a comparison are, where they are outputs of other tools, and what of these is not read."""
+"""Name the runs of a comparison, and list the notes on runs that were read from other tools' outputs."""
 
 from __future__ import annotations
 
@@ -8,18 +8,19 @@ from nameplate.records.result import Report
 
 
 def input_notes(runs: Iterable[tuple[str, Report]]) -> list[str]:
-    """Return the notes of all runs that were read from outputs of other tools, each after the name of its run.
+    """Return the notes of all runs that were read from other tools' outputs, each as ``name: note``.
 
-    They name the files, the parts and files that are not read, and what limited a value.
+    ``runs`` are (name, report). The notes name the files, the parts of them that were not read, and limits of a value.
+    Runs of nameplate have none.
     """
     return [f"{name}: {note}" for name, report in runs if report.imported for note in report.notes]
 
 
 def numbered(reports: Iterable[Report]) -> list[tuple[str, Report]]:
-    """Return runs with names by their position: "run 1" and so on."""
+    """Return (name, report) for each report, with the names "run 1", "run 2" and so on."""
     return [(run_name(index), report) for index, report in enumerate(reports)]
 
 
 def run_name(index: int) -> str:
-    """Return the name of the run at an index, from 0, of several runs that are compared."""
+    """Return the name of one of several compared runs: "run 1" for ``index`` 0."""
     return f"run {index + 1}"

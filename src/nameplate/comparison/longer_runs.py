@@ -1,4 +1,4 @@
-"""Say how long a run must be for a verdict that is still UNSURE."""
+"""Estimate how long a run must be to decide a verdict that is still UNSURE."""
 
 from __future__ import annotations
 
@@ -9,17 +9,18 @@ from nameplate.comparison.metric_rows import MetricPair
 from nameplate.records.result import Result
 from nameplate.statistics.verdict import MAX_ROUNDS, Judged
 
-# Longer times are not worth a number.
+# A budget above this time is not suggested.
 _MAX_S = 24 * 3600.0
 
 
-def with_time(found: Judged, pair: MetricPair, *, of_capability: bool = False) -> Judged:
-    """Return a verdict whose reason also has the budget of runs with as many rounds as it needs.
+def with_time(judged: Judged, pair: MetricPair, *, of_capability: bool = False) -> Judged:
+    """Return a verdict with the necessary budget added to its reason, such as ``(--budget 10min)``.
 
-    The time is that of the run in which the metric has fewer rounds that count, in proportion to the rounds. For a
-    capability (``of_capability``) those before a limit set in do not count, but take their time again. The reason stays
-    as it is if something else than the budget ended these rounds, if the time is not known or above a day, or if more
-    rounds, or a thousand, would not decide.
+    ``judged`` is the verdict on ``pair``; its ``rounds_needed`` is converted to a time in proportion to the duration
+    and the rounds of the run in which the metric has fewer rounds. With ``of_capability``, only the rounds after a
+    limit set in count as rounds, but the time before is needed again. ``judged`` is returned unchanged if more rounds
+    would not decide, if it needs more than ``MAX_ROUNDS``, if these rounds did not end because of the budget, or if the
+    time is unknown or above a day.
     """
     took_s, before, shorter = min(
         (
@@ -28,19 +29,23 @@ def with_time(found: Judged, pair: MetricPair, *, of_capability: bool = False) -
         ),
         key=lambda run: (run[2].rounds - run[1], -run[0]),
     )
-    if not (0 < found.rounds_needed <= MAX_ROUNDS and took_s and shorter.rounds and shorter.stop == "budget"):
-        return found
-    needs_s = took_s * (before + found.rounds_needed) / shorter.rounds
+    if not (0 < judged.rounds_needed <= MAX_ROUNDS and took_s and shorter.rounds and shorter.stop == "budget"):
+        return judged
+    needs_s = took_s * (before + judged.rounds_needed) / shorter.rounds
     since = " once the limit has set in" if before else ""
-    return replace(found, reason=f"{found.reason}{since} (--budget {_rough(needs_s)})") if needs_s <= _MAX_S else found
+    return (
+        replace(judged, reason=f"{judged.reason}{since} (--budget {budget_text(needs_s)})")
+        if needs_s <= _MAX_S
+        else judged
+    )
 
 
 def _rounds_before_limit(result: Result) -> int:
     return result.summary.rounds - result.capable_rounds if result.limit in ("heat", "burst") else 0
 
 
-def _rough(seconds: float) -> str:
-    """Return a time rounded up to 10 s, to whole minutes from 100 s, and to half hours from 100 min."""
+def budget_text(seconds: float) -> str:
+    """Return a time in seconds as a budget: rounded up to 10 s, from 100 s to minutes, from 100 min to half hours."""
     if seconds <= 100:
         return f"{math.ceil(seconds / 10) * 10}s"
     if seconds <= 6000:

@@ -1,4 +1,4 @@
-"""Find the settings of machines and runs that differ."""
+"""Find the settings in which two runs, or their machines, differ."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from nameplate.units import memory_text, size_text
 
 
 class SettingDifference(msgspec.Struct, frozen=True):
-    """A property of the machine or the run that differs between two runs, such as "governor" or "kernel".
+    """A property of the machine or of the run that differs between two runs.
 
-    ``base`` and ``new`` are its values as text.
+    ``name`` is the property, such as "governor" or "kernel"; ``base`` and ``new`` are its values as text.
     """
 
     name: str
@@ -25,31 +25,33 @@ class SettingDifference(msgspec.Struct, frozen=True):
 def differing_settings(
     base: tuple[Run, Machine | None], new: tuple[Run, Machine | None]
 ) -> tuple[list[SettingDifference], list[str]]:
-    """Return the properties that differ between two runs and their machines, and the names of those not compared.
+    """Return the settings that differ between two runs, and the names of the settings that could not be compared.
 
-    Each side is (run, its machine). Only properties that are stable and affect results are compared: those of the
-    machine, the priority, and the version of nameplate. A property that only one of the two recorded is not compared.
-    The machine is None if it was not recorded, as with the output of another tool, which has no priority and version of
-    nameplate either. Both lists are in a fixed order.
+    ``base`` and ``new`` are (run, its machine), with None for a machine that was not recorded. The settings are those
+    of ``differing_machine_settings``, the priority of the run's processes, and the version of nameplate. Priority and
+    version are compared only if both machines were recorded, since another tool's output has neither. A property of the
+    machine that only one side recorded is in the second list. Both lists are in a fixed order, and may be empty.
     """
     differing, unchecked = differing_machine_settings(base[1], new[1])
-    own = [("priority", base[0].priority, new[0].priority), ("nameplate", base[0].version, new[0].version)]
+    settings_of_run = [("priority", base[0].priority, new[0].priority), ("nameplate", base[0].version, new[0].version)]
     if base[1] is not None and new[1] is not None:
-        differing += [SettingDifference(*each) for each in own if each[1] != each[2]]
+        differing += [SettingDifference(*setting) for setting in settings_of_run if setting[1] != setting[2]]
     return differing, unchecked
 
 
 def differing_machine_settings(base: Machine | None, new: Machine | None) -> tuple[list[SettingDifference], list[str]]:
-    """Return the properties that differ between two machines, and the names of properties that only one recorded.
+    """Return the properties that differ between two machines, and the names of those that only one of them recorded.
 
-    A machine is None if it was not recorded. Both lists are in a fixed order.
+    The properties are stable ones that affect results, such as the CPU model, the governor and the kernel. ``base`` and
+    ``new`` are None for a machine that was not recorded. If only one is None, the second list has one entry for the
+    whole machine; if both are, both lists are empty. Both lists are in a fixed order.
     """
     if base is None or new is None:
         return [], [] if base is new else ["the machine and its settings"]
     differing: list[SettingDifference] = []
     unchecked: list[str] = []
-    for name, look in _MACHINE_SETTINGS.items():
-        before, after = _text_of(look, base), _text_of(look, new)
+    for name, value_of in _MACHINE_SETTINGS.items():
+        before, after = _text_of(value_of, base), _text_of(value_of, new)
         if before == after:
             continue
         if before is None or after is None:
@@ -59,8 +61,8 @@ def differing_machine_settings(base: Machine | None, new: Machine | None) -> tup
     return differing, unchecked
 
 
-def _text_of(look: Callable[[Machine], object], machine: Machine) -> str | None:
-    value = look(machine)
+def _text_of(value_of: Callable[[Machine], object], machine: Machine) -> str | None:
+    value = value_of(machine)
     if value is None:
         return None
     return ", ".join(map(str, value)) or "none" if isinstance(value, list) else str(value)

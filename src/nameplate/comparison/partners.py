@@ -11,9 +11,9 @@ from nameplate.records.result import Result
 
 
 def metrics_by_key(results: Iterable[Result]) -> dict[Key, Result]:
-    """Return the results that can be compared, by probe, metric and parameters; derived values are left out.
+    """Return the results that can be compared, by (probe, metric, parameters). Derived values are left out.
 
-    Of a metric that was measured both in rounds and as a series, it is the result of the rounds.
+    If a metric was measured both in rounds and as a series, the result of the rounds is returned.
     """
     by_key: dict[Key, Result] = {}
     for result in results:
@@ -24,35 +24,40 @@ def metrics_by_key(results: Iterable[Result]) -> dict[Key, Result]:
 
 
 def key_of(result: Result) -> Key:
-    """Return the probe, the metric and the parameters of a result."""
+    """Return the key of a result: the probe, the metric, and the parameters in alphabetical order."""
     row = result.summary
     return row.probe, row.metric, tuple(sorted(row.params.items()))
 
 
 def partners(base: Mapping[Key, Result], new: Mapping[Key, Result]) -> dict[Key, Key]:
-    """Return the metric of ``new`` that each metric of ``base`` is compared with; those without one are left out.
+    """Return for each metric of ``base`` the key of the metric of ``new`` that it is compared with.
 
-    It has the same parameters. Outputs of other tools, and of earlier versions of nameplate, have fewer: without a
-    metric with the same parameters, it is the one that shares the most, if one of the two has no others, the rest is
-    possible (``Result.possible``), and each is the only such metric of the other.
+    A metric with equal parameters is preferred. Outputs of other tools and runs of earlier versions of nameplate record
+    fewer parameters. Without an equal metric, the one that shares the most parameters is chosen, if the parameters of
+    one include those of the other, the values of the remaining parameters are possible (``Result.possible``), and the
+    choice is unique in both directions. Metrics without a partner are left out. The result is in the order of ``base``.
     """
     closest, closest_to_new = _closest_metrics(base, new), _closest_metrics(new, base)
     pairs = {key: key for key in base.keys() & new.keys()} | {
-        key: others[0] for key, others in closest.items() if len(others) == 1 and closest_to_new[others[0]] == [key]
+        key: candidates[0]
+        for key, candidates in closest.items()
+        if len(candidates) == 1 and closest_to_new[candidates[0]] == [key]
     }
     return {key: pairs[key] for key in base if key in pairs}
 
 
 def ambiguities(base: Mapping[Key, Result], new: Mapping[Key, Result], name: str) -> list[str]:
-    """Return a sentence for each probe whose metrics of ``base`` fit several metrics of ``new`` equally well.
+    """Return a sentence for each probe with a metric in ``base`` that matches several in ``new`` equally well.
 
-    The sentence has the parameters in which those differ, and ``name``, that of the run with the metrics ``new``.
+    ``name`` is the name of the run ``new`` in the sentence, which also lists the parameters in which the candidates
+    differ. Such metrics are not compared (``partners``). The sentences are in the order of ``base``; the list is empty
+    if all matches are unique.
     """
     differences: dict[str, set[str]] = {}
-    for key, others in _closest_metrics(base, new).items():
-        if len(others) > 1:
-            items = Counter(item for other in others for item in other[2])
-            varied = {item[0] for item, number in items.items() if number < len(others)}
+    for key, candidates in _closest_metrics(base, new).items():
+        if len(candidates) > 1:
+            items = Counter(item for other in candidates for item in other[2])
+            varied = {item[0] for item, number in items.items() if number < len(candidates)}
             differences.setdefault(key[0], set()).update(varied)
     return [
         f"{probe}: several values of {name} fit, which differ in {', '.join(f'{param}=' for param in sorted(params))}: "
@@ -62,9 +67,9 @@ def ambiguities(base: Mapping[Key, Result], new: Mapping[Key, Result], name: str
 
 
 def _closest_metrics(base: Mapping[Key, Result], new: Mapping[Key, Result]) -> dict[Key, list[Key]]:
-    """Return for each metric of ``base`` those of ``new`` that may be the same and share the most parameters with it.
+    """Return for each metric of ``base`` the possible metrics of ``new`` that share the most parameters with it.
 
-    Metrics with the same parameters in both are left out.
+    Metrics with equal parameters in both are left out.
     """
     candidates: dict[tuple[str, str], list[Key]] = {}
     for other in (key for key in new if key not in base):

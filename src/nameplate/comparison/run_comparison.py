@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
 
 from nameplate.comparison.doubts import may_move, share_for, unless_doubtful
+from nameplate.comparison.gate import Gate, gated, without_verdicts
 from nameplate.comparison.input_notes import input_notes
 from nameplate.comparison.longer_runs import with_time
 from nameplate.comparison.machine_settings import SettingDifference, differing_settings
@@ -20,65 +20,94 @@ from nameplate.comparison.metric_rows import (
     MetricPair,
     capability_change,
     metric_rows,
-    rounds_of,
+    overall_verdict,
 )
 from nameplate.comparison.partners import ambiguities, key_of, metrics_by_key, partners
-from nameplate.comparison.run_to_run import resource_of, run_to_run
+from nameplate.comparison.run_to_run import CORES, least_repeatable, resource_of
+from nameplate.comparison.typical_values import judge_typical
 from nameplate.errors import UsageError
 from nameplate.records.plan_record import Value
 from nameplate.records.result import Report, Result
-from nameplate.results.cpu_time import share_of_cpu_time
-from nameplate.statistics.capability_change import CapabilityPair, Estimate, usable
+from nameplate.results.cpu_time import share_of_cpu_time, why_slowed
 from nameplate.statistics.difference import judge_differences
-from nameplate.statistics.two_samples import judge
+from nameplate.statistics.estimate_change import EstimatePair
 from nameplate.statistics.verdict import SAME_WITHIN, Judged, Verdict
+
+# The metrics that decide on the machine: the main values, or every metric.
+Deciding: TypeAlias = Literal["main", "all"]
 
 _RUNS = ("the base", "the new run")
 _VALUES = ("the first", "this one")
 
 
 class RunComparison(msgspec.Struct, frozen=True, kw_only=True):
-    """Two runs compared: the metrics of both, and the settings that differ.
+    """The comparison of two runs: the metrics that both have, the verdict on the machine, and the settings that differ.
 
-    ``rows`` are in the order of the base run's results. ``only_in_base`` and ``only_in_new`` are metrics that the other
-    run does not have, as ``probe name=value … metric``. ``unchecked`` names what could not be compared, since one of
-    the two did not record it. ``notes`` say what is not read of outputs of other tools (``input_notes``).
+    ``gate`` is the verdict on the machine from the main values; None if every metric decides (``overall_verdict`` of
+    ``rows``). ``rows`` are in the order of the base run's results, and ``settings`` in a fixed order. ``only_in_base``
+    and ``only_in_new`` name the metrics that the other run does not have, as ``probe name=value … metric``.
+    ``unchecked`` names parameters and settings that could not be compared because only one of the runs recorded them.
+    ``notes`` are sentences about parts of other tools' outputs that were not read, and about metrics that match several
+    metrics of the other run.
     """
 
     rows: list[ComparisonRow]
+    gate: Gate | None = None
     settings: list[SettingDifference]
     only_in_base: list[str]
     only_in_new: list[str]
     unchecked: list[str] = []
     notes: list[str] = []
 
+    def verdict(self, limit: float) -> Verdict:
+        """Return the verdict on the machine: that of ``gate``, or without a gate, the ``overall_verdict`` of ``rows``.
 
-def compare_runs(base: Report, new: Report, same_within: float = SAME_WITHIN) -> RunComparison:
-    """Return the verdicts on the metrics that both runs have; each is on ``new`` compared with ``base``.
+        ``limit`` is the smallest loss of a metric that counts, a share (0.05 is 5 %). It is ignored if there is a gate,
+        which was made with ``min_loss``.
+        """
+        return self.gate.verdict if self.gate else overall_verdict(self.rows, limit)
 
-    Metrics are the same if their probe, name and parameters are equal, or closest if one has fewer (``partners``). Of
-    what another tool did not record, only what its output excludes counts as different (``Result.possible``); the rest
-    is ``unchecked``. Derived values, such as the size of a
-    cache, are left out. SAME means that an equivalence test at 5 % rules out a change by more than ``same_within``, a
-    share such as 0.05. If one of the runs was measured until it had a verdict (``Limits.detect``), the tests hold after
-    every round. What the machine is capable of is compared as well (``ComparisonRow.capability``): if only the typical
-    value is worse, other programs took more of the machine. A verdict on the capability is UNSURE where something else
-    than the machine may have made the difference, or hidden one (``comparison/doubts.py``). The false discovery rate is
-    controlled within each area, the first word of a probe's name. Metrics without a value, with a round at or below 0,
-    with different units, or served by different sources are INCOMPARABLE. The method is that of
-    ``statistics/two_samples.py``.
+
+def compare_runs(
+    base: Report, new: Report, same_within: float = SAME_WITHIN, min_loss: float = 0.0, deciding: Deciding = "main"
+) -> RunComparison:
+    """Return the comparison of run ``new`` with run ``base``, with a verdict on every metric that both have.
+
+    The main values decide on the machine (``gate.py``), or every metric if ``deciding`` is "all". ``min_loss`` is the
+    smallest loss of a main value that decides, a share of its performance (0.05 is 5 %). If a CPU quota or other
+    programs slowed one of the runs down, every verdict is UNSURE.
+
+    Metrics match if their probe, name and parameters are equal; if one run recorded fewer parameters, the closest
+    metric matches (``partners``). Derived values, such as the size of a cache, are left out. ``same_within`` is a share
+    (0.05 is 5 %): SAME means that an equivalence test with significance level 0.05 rules out a larger change. FASTER
+    and SLOWER are defined in ``statistics/two_samples.py``, for percentiles of all operations in
+    ``statistics/difference.py``; the false discovery rate is controlled within each area (the first word of a probe's
+    name). If one of the runs was measured until it had a verdict (``Limits.detect``), tests that hold after every round
+    are used. A metric is INCOMPARABLE if a run has no value or the value of a round at or below 0, if the units differ,
+    or if different sources served the bytes.
+
+    The capabilities are compared as well (``ComparisonRow.capability``): if only the typical value is worse, other
+    programs took more of the machine. A verdict on the capability is UNSURE if something other than the machine may
+    have caused or hidden a difference (``comparison/doubts.py``).
     """
     ours, theirs = metrics_by_key(base.results), metrics_by_key(new.results)
     pairs = partners(ours, theirs)
     settings, unchecked = differing_settings((base.run, base.machine), (new.run, new.machine))
+    metric_pairs = _pairs(_Side(base, ours), _Side(new, theirs), pairs)
+    rows = metric_rows(metric_pairs, partial(judge_runs, same_within=same_within))
+    gate = None
+    slowed = [f"in {name}, {why}" for name, run in zip(_RUNS, (base, new), strict=True) if (why := why_slowed(run))]
+    if slowed:
+        rows, gate = without_verdicts(rows, "; ".join(slowed))
+    elif deciding == "main":
+        rows, gate = gated(metric_pairs, rows, min_loss)
     return RunComparison(
-        rows=metric_rows(
-            _pairs(_Side(base, ours), _Side(new, theirs), pairs), partial(judge_runs, same_within=same_within)
-        ),
+        rows=rows,
+        gate=gate,
         settings=settings,
         only_in_base=[_name(key) for key in ours if key not in pairs],
         only_in_new=[_name(key) for key in theirs if key not in pairs.values()],
-        unchecked=[*_unrecorded_params(pairs), *_unrecorded_source(ours, theirs, pairs), *unchecked],
+        unchecked=[*_unrecorded(ours, theirs, pairs), *unchecked],
         notes=[
             *input_notes(zip(_RUNS, (base, new), strict=True)),
             *ambiguities(ours, theirs, _RUNS[1]),
@@ -95,7 +124,7 @@ class _Side(NamedTuple):
 
 
 def _pairs(base: _Side, new: _Side, keys: Mapping[Key, Key]) -> list[MetricPair]:
-    """Return the metrics of two runs that are compared, with what their verdicts depend on."""
+    """Return the pairs of results to compare; ``keys`` maps each key of ``base`` to its key of ``new``."""
     machines = base.report.machine, new.report.machine
     got = share_of_cpu_time(base.report), share_of_cpu_time(new.report)
     is_sequential = any(side.report.run.plan.limits.detect is not None for side in (base, new))
@@ -104,43 +133,39 @@ def _pairs(base: _Side, new: _Side, keys: Mapping[Key, Key]) -> list[MetricPair]
     for key, other in keys.items():
         results = base.results[key], new.results[other]
         sides = list(zip(results, machines, strict=True))
+        resources = [resource_of(*side) for side in sides]
         pairs.append(MetricPair(
             max(key, other, key=lambda k: len(k[2])), *results, _RUNS, is_sequential=is_sequential,
-            run_to_run=max(run_to_run(*side) for side in sides),
+            resource=least_repeatable(resources),
             cpu_shares=(share_for(*sides[0], got[0]), share_for(*sides[1], got[1])),
-            cpus_may_move=have_moving_cpus and any(resource_of(*side) != "core" for side in sides),
+            cpus_may_move=have_moving_cpus and not {*resources} <= {*CORES},
             measured_s=(base.report.measured_s, new.report.measured_s),
         ))  # fmt: skip
     return pairs
 
 
-def _unrecorded_params(pairs: Mapping[Key, Key]) -> list[str]:
-    """Return the parameters that only one side of a pair names."""
+def _unrecorded(ours: Mapping[Key, Result], theirs: Mapping[Key, Result], pairs: Mapping[Key, Key]) -> list[str]:
+    """Return what only one of the two runs recorded: parameters, as ``name=``, and what served the bytes."""
     names = {name for pair in pairs.items() for name, _ in set(pair[0][2]) ^ set(pair[1][2])}
-    return [f"{name}=" for name in sorted(names)]
-
-
-def _unrecorded_source(ours: Mapping[Key, Result], theirs: Mapping[Key, Result], pairs: Mapping[Key, Key]) -> list[str]:
-    """Return that it is not known in one of the runs what served the bytes, if the other one knows it."""
-    is_unknown = any(bool(ours[key].source) != bool(theirs[other].source) for key, other in pairs.items())
-    return ["what served the bytes"] if is_unknown else []
+    is_source_unknown = any(bool(ours[key].source) != bool(theirs[other].source) for key, other in pairs.items())
+    return [*(f"{name}=" for name in sorted(names)), *(["what served the bytes"] if is_source_unknown else [])]
 
 
 def compare_by(report: Report, name: str, same_within: float = SAME_WITHIN) -> list[ComparisonRow]:
-    """Return the verdicts on one run's metrics at each value of a parameter compared with its first value.
+    """Return a comparison of each value of one parameter with its first value, within one run.
 
-    ``name`` is the parameter, such as "threads". The first value is the one measured first in the order of
-    ``report.results``; it is ``base`` in every row, and a row's ``params`` have the value that is compared with it. All
-    other parameters of the two are equal. ``same_within`` and the verdicts are as in ``compare_runs``.
+    ``name`` is the parameter, such as "threads". For each probe, metric and set of other parameters, the first result
+    in ``report.results`` is ``base``, and each further one gives a row, with its parameters as ``params``.
+    ``same_within`` and the verdicts are as in ``compare_runs``.
 
     Raises:
         UsageError: no metric was measured at several values of the parameter.
     """
     groups: dict[Key, list[Result]] = {}
     for (probe, metric, params), result in metrics_by_key(report.results).items():
-        others = tuple(item for item in params if item[0] != name)
-        if len(others) < len(params):
-            groups.setdefault((probe, metric, others), []).append(result)
+        remaining = tuple(item for item in params if item[0] != name)
+        if len(remaining) < len(params):
+            groups.setdefault((probe, metric, remaining), []).append(result)
     is_sequential = report.run.plan.limits.detect is not None
     both_s = report.measured_s, report.measured_s
     pairs = [
@@ -158,57 +183,32 @@ def _varied(report: Report) -> str:
     for result in report.results:
         for name, value in result.summary.params.items():
             values.setdefault(name, set()).add(value)
-    several = sorted(name for name, found in values.items() if len(found) > 1)
+    several = sorted(name for name, values_of_name in values.items() if len(values_of_name) > 1)
     return f"this run varied {', '.join(several)}" if several else "this run varied no parameter"
 
 
 def _name(key: Key) -> str:
-    words = " ".join(f"{name}={value}" for name, value in key[2])
-    return f"{key[0]} {words} {key[1]}"
+    text = " ".join(f"{name}={value}" for name, value in key[2])
+    return f"{key[0]} {text} {key[1]}"
 
 
 def judge_runs(pairs: Sequence[MetricPair], same_within: float) -> list[tuple[Judged, CapabilityChange | None]]:
-    """Return the verdicts on what was typical and on the capability, for pairs from runs that are independent."""
-    rounds = [rounds_of(pair.base, pair.new, family=pair.family, is_sequential=pair.is_sequential) for pair in pairs]
-    typical = [
-        with_time(_with_ratio_of_values(each, pair), pair)
-        for each, pair in zip(judge(rounds, same_within), pairs, strict=True)
-    ]
-    changes = [_capability_pair(pair) for pair in pairs]
-    found = iter(judge_differences([change.difference() for change in changes if change], same_within))
+    """Return for each pair, in the same order, the verdict on the typical values, and the change of the capability.
+
+    The change is None if a side has no capability with an interval. The pairs are of independent runs, or of
+    independent experiments of one run. ``same_within`` is a share (0.05 is 5 %), as in ``compare_runs``. All pairs of a
+    comparison must be passed together, since the false discovery rate is controlled over all of them.
+    """
+    typical = list(map(with_time, judge_typical(pairs, same_within), pairs))
+    changes = [pair.capabilities() for pair in pairs]
+    judged_capabilities = iter(judge_differences([change.difference() for change in changes if change], same_within))
     capabilities = [
-        _on_capability(next(found), change, own.verdict, pair) if change else None
-        for change, own, pair in zip(changes, typical, pairs, strict=True)
+        _on_capability(next(judged_capabilities), change, typical_verdict.verdict, pair) if change else None
+        for change, typical_verdict, pair in zip(changes, typical, pairs, strict=True)
     ]
     return list(zip(typical, capabilities, strict=True))
 
 
-def _on_capability(found: Judged, change: CapabilityPair, typical: Verdict, pair: MetricPair) -> CapabilityChange:
-    timed = with_time(found, pair, of_capability=True)
+def _on_capability(judged: Judged, change: EstimatePair, typical: Verdict, pair: MetricPair) -> CapabilityChange:
+    timed = with_time(judged, pair, of_capability=True)
     return unless_doubtful(capability_change(timed, change.base.value, change.new.value), typical, pair)
-
-
-def _with_ratio_of_values(found: Judged, pair: MetricPair) -> Judged:
-    """Return a verdict with the ratio of the values that are shown next to it.
-
-    The test's own estimate (Hodges and Lehmann) is not exactly the ratio of the medians; its interval is widened to
-    that if necessary.
-    """
-    base, new = pair.base.summary.value, pair.new.summary.value
-    if not base or not new:
-        return found
-    ratio = new / base
-    ci = (min(found.ci[0], ratio), max(found.ci[1], ratio)) if found.ci else None
-    return replace(found, ratio=ratio, ci=ci)
-
-
-def _capability_pair(pair: MetricPair) -> CapabilityPair | None:
-    base, new = _estimate(pair.base), _estimate(pair.new)
-    if base is None or new is None:
-        return None
-    return CapabilityPair(base, new, pair.base.better, pair.family, pair.run_to_run, pair.is_sequential)
-
-
-def _estimate(result: Result) -> Estimate | None:
-    rounds = result.capable_rounds or result.summary.rounds
-    return usable(result.summary.capability, result.summary.capability_ci, rounds)

@@ -14,6 +14,8 @@ from nameplate.comparison.metric_rows import (
     capability_change,
     metric_rows,
 )
+from nameplate.comparison.typical_values import judge_typical
+from nameplate.probes import probe_of
 from nameplate.records.result import Report, Result
 from nameplate.statistics.paired_change import PairedRounds, capability_of_round, judge_paired
 from nameplate.statistics.stats import median
@@ -23,12 +25,16 @@ _NAMES = ("A", "B")
 
 
 def compare_variants(report: Report, same_within: float = SAME_WITHIN) -> list[ComparisonRow]:
-    """Return the verdict on variant B compared with variant A, for each metric that both have.
+    """Return the comparison of variant B (``new``) with variant A (``base``) for each metric that both have.
 
-    The run has one experiment of each variant (``Experiment.variant``), measured in the same rounds, and these are
-    compared one by one, so that a drift of the machine mostly cancels. Rounds in which only one has a value are left
-    out. The verdicts hold even if the results are looked at after every round. ``params`` of a row are the parameters
-    that have the same value in both variants. The list is empty if a variant has no value yet.
+    The run has one experiment of each variant (``Experiment.variant``), measured in the same rounds. The rounds are
+    compared one by one, so that a drift of the machine mostly cancels; rounds in which only one variant has a value are
+    left out. Percentiles of all operations are compared by their intervals (``judge_typical``). The verdicts hold even
+    if the results are examined after every round. ``same_within`` is a share (0.05 is 5 %): SAME means that an
+    equivalence test with significance level 0.05 rules out a larger change. ``params`` of a row has the parameters
+    whose value is equal in both variants. The rows are in the order in which the probe declares its metrics: the first
+    row has the verdict on the variants, since the other metrics follow from the same samples. The list is empty if a
+    variant has no value yet.
     """
     variants = {experiment.id: experiment.variant for experiment in report.run.plan.experiments}
     sides = {
@@ -36,9 +42,10 @@ def compare_variants(report: Report, same_within: float = SAME_WITHIN) -> list[C
         for side in ("a", "b")
     }
     both_s = report.measured_s, report.measured_s
+    declared = [metric.name for b in sides["b"].values() for metric in probe_of(b.summary.probe).metrics]
     pairs = [
-        MetricPair(_key(sides["a"][metric], b), sides["a"][metric], b, _NAMES, measured_s=both_s)
-        for metric, b in sides["b"].items()
+        MetricPair(_key(sides["a"][metric], b), sides["a"][metric], b, _NAMES, is_sequential=True, measured_s=both_s)
+        for metric, b in sorted(sides["b"].items(), key=lambda item: declared.index(item[0]))
         if metric in sides["a"]
     ]
     return metric_rows(pairs, partial(_judge_variants, same_within=same_within))
@@ -50,11 +57,13 @@ def _key(a: Result, b: Result) -> Key:
 
 
 def _judge_variants(pairs: Sequence[MetricPair], same_within: float) -> list[tuple[Judged, CapabilityChange | None]]:
-    typical = judge_paired([_paired(pair, _values_by_round) for pair in pairs], same_within)
+    by_round = iter(judge_paired([_paired(p, _values_by_round) for p in pairs if not p.is_pooled], same_within))
+    pooled = iter(judge_typical([pair for pair in pairs if pair.is_pooled], same_within))
+    typical = [next(pooled) if pair.is_pooled else next(by_round) for pair in pairs]
     capable = [_paired(pair, _capabilities_by_round) if _is_capable(pair) else None for pair in pairs]
-    found = iter(judge_paired([each for each in capable if each], same_within))
+    judgements = iter(judge_paired([capability for capability in capable if capability], same_within))
     capabilities = [
-        capability_change(with_time(next(found), pair), median(both.base), median(both.new)) if both else None
+        capability_change(with_time(next(judgements), pair), median(both.base), median(both.new)) if both else None
         for both, pair in zip(capable, pairs, strict=True)
     ]
     return list(zip(map(with_time, typical, pairs), capabilities, strict=True))
@@ -79,6 +88,6 @@ def _values_by_round(result: Result) -> dict[int, float]:
 
 def _capabilities_by_round(result: Result) -> dict[int, float]:
     samples: dict[int, list[float]] = {}
-    for place, value in zip(result.series.round, result.series.value, strict=True):
-        samples.setdefault(result.round_numbers[place - 1], []).append(value)
-    return {number: capability_of_round(own, result.better) for number, own in samples.items()}
+    for index, value in zip(result.series.round, result.series.value, strict=True):
+        samples.setdefault(result.round_numbers[index - 1], []).append(value)
+    return {number: capability_of_round(values, result.better) for number, values in samples.items()}

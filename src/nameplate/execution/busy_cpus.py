@@ -14,9 +14,9 @@ _LOOP_S = 0.03
 
 
 def read_cpu_times() -> str:
-    """Return the text of /proc/stat, with the time that each CPU spent in each state since the start.
+    """Return the text of /proc/stat, which has the time that each CPU spent in each state since boot.
 
-    The result is empty if the file cannot be read, as in some sandboxes.
+    The result is "" if the file cannot be read, as in some sandboxes.
     """
     try:
         return _STAT.read_text(errors="replace")
@@ -25,9 +25,10 @@ def read_cpu_times() -> str:
 
 
 def busiest_cpu(cpus: Collection[int], over_s: float) -> tuple[int, float] | None:
-    """Return the busiest of these CPUs and its busy share, 0 to 1, over the next ``over_s`` seconds.
+    """Return the busiest of ``cpus`` and its busy share (0 to 1), measured over the next ``over_s`` seconds.
 
-    The result is None if that is unknown: /proc/stat cannot be read, or counts no time of any of them.
+    ``cpus`` are the numbers of CPUs. The call takes ``over_s`` seconds. The result is None if /proc/stat cannot be read
+    or counts no time for any of ``cpus``.
     """
     before = read_cpu_times()
     time.sleep(over_s)
@@ -36,7 +37,10 @@ def busiest_cpu(cpus: Collection[int], over_s: float) -> tuple[int, float] | Non
 
 
 def slowdown() -> float:
-    """Return by which factor other programs slow this one down: elapsed time ÷ CPU time of a short loop, at least 1."""
+    """Return the factor, at least 1, by which other programs slow this one down.
+
+    It is the elapsed time divided by the CPU time of a loop that takes 30 ms of CPU time.
+    """
     began_s, began_cpu_s = time.monotonic(), time.thread_time()
     while time.thread_time() - began_cpu_s < _LOOP_S:
         pass

@@ -30,13 +30,14 @@ _CHUNK_BYTES = 1 << 16
 # Far below 24 days, the longest wait that the kernel accepts.
 _MAX_WAIT_S = 3600.0
 # How long to read messages after a program has ended: they are in the pipe already, unless a child still holds it.
-_LAST_WORDS_S = 1.0
+_STDERR_WAIT_S = 1.0
 
 
 class Streams(NamedTuple):
-    """The standard streams of a program, each a file descriptor or a constant of subprocess (``PIPE``, ``DEVNULL``).
+    """The standard streams of a program, as file descriptors or constants of subprocess.
 
-    By default the program has no input, and its standard output and error are pipes to this process.
+    Use a file descriptor, ``subprocess.PIPE`` or ``subprocess.DEVNULL`` for each. By default the program has no input,
+    and its standard output and error are pipes to this process.
     """
 
     stdin: int = subprocess.DEVNULL
@@ -58,10 +59,11 @@ def start(
 ) -> subprocess.Popen[bytes]:
     """Start a program in its own session and process group, and return its process, which ``end`` must end.
 
-    ``command`` has the program and its arguments. ``folder`` is its current directory; None keeps that of this process.
-    ``environment`` adds variables to the environment of this process. ``inherited`` are descriptors that stay open in
-    the program. The kernel sends ``death_signal`` to the program, but not to its children, when the thread that called
-    this function ends, even by SIGKILL (prctl(2), PR_SET_PDEATHSIG). Raises OSError if the program cannot be run.
+    ``command`` has the program and its arguments, and ``streams`` its standard streams. ``folder`` is its current
+    directory; None uses the current directory of this process. ``environment`` has variables that are added to the
+    environment of this process. ``inherited`` are file descriptors that stay open in the program. The kernel sends
+    ``death_signal`` to the program, but not to its children, when the thread that called this function ends, even by
+    SIGKILL (prctl(2), PR_SET_PDEATHSIG). Raises OSError if the program cannot be run.
     """
     parent = os.getpid()
 
@@ -90,7 +92,7 @@ def start(
 def end(process: subprocess.Popen[bytes]) -> None:
     """Kill a program started by ``start`` with all processes of its group, wait for it, and close its streams.
 
-    A program that has ended before is not an error; remaining processes of its group are killed then, too.
+    It is not an error if the program has ended before; remaining processes of its group are killed in this case, too.
     """
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
@@ -126,7 +128,8 @@ def run(command: Sequence[str], timeout_s: float) -> subprocess.CompletedProcess
 def end_of_text(text: str, max_chars: int) -> str:
     """Return the end of a text on one line: whole words, at most ``max_chars`` characters, after ``...`` if it is cut.
 
-    White space becomes single spaces. A single word of more than ``max_chars`` characters is cut itself.
+    White space is replaced by single spaces. A last word that alone is longer than ``max_chars`` is cut inside the
+    word.
     """
     line = " ".join(text.split())
     if len(line) <= max_chars:
@@ -144,7 +147,7 @@ class Excerpt:
         self._is_cut = False
 
     def add(self, data: bytes) -> None:
-        """Append ``data`` to the text; what is then neither in its first nor in its last 4 KiB is dropped."""
+        """Append ``data`` to the text, and drop all bytes except the first and the last 4 KiB."""
         room = _HEAD_BYTES - len(self._head)
         self._head += data[:room]
         self._tail += data[room:]
@@ -184,8 +187,8 @@ class Output:
     def line(self, deadline: float) -> bytes | None:
         """Return the next line of standard output without its newline, or None after the last one.
 
-        Text after the last newline is dropped. ``deadline`` is a time by ``time.monotonic``. Raises TimeoutError if no
-        line is complete by then, and LineTooLong for a line of more than 64 MiB.
+        Text after the last newline is dropped. ``deadline`` is a time of ``time.monotonic``. Raises TimeoutError if no
+        line is complete at the deadline, and LineTooLong for a line of more than 64 MiB.
         """
         while not self._lines and not self._is_at_end:
             self._read(deadline)
@@ -208,10 +211,10 @@ class Output:
                 self._is_at_end = True
 
     def _split(self, data: bytes) -> None:
-        *whole, rest = data.split(b"\n")
-        if whole:
-            self._lines.append(b"".join([*self._partial, whole[0]]))
-            self._lines.extend(whole[1:])
+        *lines, rest = data.split(b"\n")
+        if lines:
+            self._lines.append(b"".join([*self._partial, lines[0]]))
+            self._lines.extend(lines[1:])
             self._partial, self._partial_bytes = [], 0
         self._partial.append(rest)
         self._partial_bytes += len(rest)
@@ -219,12 +222,12 @@ class Output:
             raise LineTooLong(f"a line of more than {_MAX_LINE_BYTES >> 20} MiB")
 
     def read_last_messages(self) -> str:
-        """Return the excerpt of standard error, after reading what is left of it.
+        """Read the rest of standard error, and return its excerpt.
 
         Call it after the program has ended. It waits at most 1 s for the end of both pipes, which a child of the
         program may still hold.
         """
-        deadline = time.monotonic() + _LAST_WORDS_S
+        deadline = time.monotonic() + _STDERR_WAIT_S
         while self._selector.get_map() and time.monotonic() < deadline:
             with suppress(TimeoutError, LineTooLong):
                 self._read(deadline)

@@ -39,9 +39,10 @@ _SERVICES = (
 
 
 def ask_metadata() -> str:
-    """Return the type of this instance as its cloud names it, such as ``c7i.large``, or "" if no service tells.
+    """Return the type of this instance as its cloud names it, such as ``c7i.large``, or "" if no service answers.
 
-    Each service is given a second.
+    The services of AWS, Azure, Google and Alibaba are asked one after another until one answers. Each has 1 s to answer
+    a request.
     """
     for service in _SERVICES:
         name = _answer(service)

@@ -25,11 +25,11 @@ from nameplate.execution.launch import (
     START_DEADLINE_S,
     Launch,
     alone,
-    core_environment,
     how_to_build,
     is_false_alarm,
     mpi_programs,
 )
+from nameplate.execution.peer_key import core_environment
 from nameplate.execution.srun import explain
 from nameplate.planning.sweep import ProbeInfo
 from nameplate.records.machine_record import Machine
@@ -37,14 +37,14 @@ from nameplate.records.plan_record import Experiment, Limits
 from nameplate.records.run_record import SCHEMA, CoreRecord, End, Header, Outcome, Sample
 
 # How much of a failed process's messages is shown, in characters.
-LAST_WORDS = 500
+STDERR_TAIL_CHARACTERS = 500
 # How long a process that is asked to end may take.
 CLOSE_DEADLINE_S = START_DEADLINE_S
 # How long a launcher may take to end its processes before it is killed.
 END_DEADLINE_S = 5.0
 # The core's exit code for invalid options, and the prefix of its messages.
 _WRONG_USAGE = 2
-_OWN = "nameplate-core: "
+_PREFIX = "nameplate-core: "
 _decoder = msgspec.json.Decoder(CoreRecord)
 
 T = TypeVar("T")
@@ -57,13 +57,13 @@ class Core(Protocol):
     def measure(self, request: Mapping[str, Any], deadline_s: float, on_record: OnRecord) -> Outcome:
         """Send one request (``make_request``), pass each of its records to ``on_record``, and return its outcome.
 
-        The records are samples and, last, the outcome; if several nodes measure the request, each node's outcome comes
-        before that of all nodes. Raises CoreDied or CoreHung if there is no outcome within ``deadline_s`` seconds,
-        which each node has for itself.
+        The records are samples and, last, the outcome; if several nodes measure the request, the outcome of each node
+        comes before the outcome of all nodes together. Raises CoreDied if the process ends without an outcome, and
+        CoreHung if there is none within ``deadline_s`` seconds. If several nodes measure, each has this time.
         """
 
     def close(self, within_s: float) -> None:
-        """End the process normally, after its last request, and wait for it, at most about ``within_s`` seconds."""
+        """End the process normally after its last request, and wait up to about ``within_s`` seconds for its end."""
 
     def interrupt(self) -> None:
         """Ask the process to end after the current sample, and return without waiting for it."""
@@ -75,21 +75,21 @@ class Core(Protocol):
 def _ask(launch: Launch, type_: type[T], *options: str) -> T:
     command = launch.command(*options)
     answer = _answer_of(command, launch.start_deadline_s)
-    if answer.returncode == _WRONG_USAGE and (own := _own_line(answer.stderr)):
-        raise UsageError(own.removeprefix(_OWN))
+    if answer.returncode == _WRONG_USAGE and (usage_error := _core_line(answer.stderr)):
+        raise UsageError(usage_error.removeprefix(_PREFIX))
     if answer.returncode != 0 and not is_false_alarm(answer.stderr):
-        words = answer.stderr.strip() or f"exit {answer.returncode}"
-        raise CoreDied(f"{shlex.join(command)} failed: {_reason(words)}")
+        message = answer.stderr.strip() or f"exit {answer.returncode}"
+        raise CoreDied(f"{shlex.join(command)} failed: {_reason(message)}")
     # A library may print a line before the record.
     line = next((line for line in answer.stdout.splitlines() if line.startswith("{")), answer.stdout)
     try:
         return msgspec.json.decode(clean_json(line.encode()), type=type_)
     except (msgspec.DecodeError, RecursionError) as error:
         if isinstance(error, msgspec.ValidationError) and line.startswith("{"):
-            what = f"a record that is not valid: {error}"
+            reply = f"a record that is not valid: {error}"
         else:
-            what = f"a line that is not a record: {' '.join(line[:80].split())}" if line.strip() else "nothing"
-        raise CoreDied(f"{shlex.join(command)} wrote {what}") from None
+            reply = f"a line that is not a record: {' '.join(line[:80].split())}" if line.strip() else "nothing"
+        raise CoreDied(f"{shlex.join(command)} wrote {reply}") from None
 
 
 def _answer_of(command: Sequence[str], deadline_s: float) -> subprocess.CompletedProcess[str]:
@@ -101,13 +101,13 @@ def _answer_of(command: Sequence[str], deadline_s: float) -> subprocess.Complete
         raise CoreHung(f"{shlex.join(command)} did not answer within {deadline_s:g} s and was killed") from None
 
 
-def _reason(words: str) -> str:
+def _reason(stderr: str) -> str:
     """Return the core's message among those of a launcher, else a summary of Open MPI's help page, else the end."""
-    return _own_line(words) or explain(words) or child_process.end_of_text(words, LAST_WORDS)
+    return _core_line(stderr) or explain(stderr) or child_process.end_of_text(stderr, STDERR_TAIL_CHARACTERS)
 
 
-def _own_line(words: str) -> str:
-    return next((line for line in words.splitlines() if line.startswith(_OWN)), "")
+def _core_line(stderr: str) -> str:
+    return next((line for line in stderr.splitlines() if line.startswith(_PREFIX)), "")
 
 
 class _Description(msgspec.Struct):
@@ -128,17 +128,19 @@ class CoreDescription:
 def describe_core(launch: Launch | None = None, options: Sequence[str] = ()) -> CoreDescription:
     """Return the probes and the machine of a core, from a single process.
 
-    ``launch`` None starts the core without MPI. With a launcher, the machine is that of the first rank, and its entry
-    ``job`` has the job's ranks and nodes. ``options`` are the options of nameplate-core for the later measurement, such
-    as ``["--peer", "node2"]``. Raises UsageError with the core's message if it rejects them, and CoreError if the core
-    does not start, does not answer, or has another schema version.
+    With ``launch`` None the core is started without MPI. With a launcher, the machine is the one on which the first
+    rank runs, and ``Machine.job`` has the job's ranks and nodes. ``options`` are the options of nameplate-core for the
+    later measurement, such as ``["--peer", "node2"]``. Raises UsageError with the core's message if the core rejects
+    the options, and CoreError if the core does not start, does not answer, or has another schema version.
     """
     launch = launch or alone()
-    found = _ask(launch, _Description, *options, "--describe", "--machine")
-    check_schema(found.schema, str(launch.program))
-    if found.machine is None:
-        raise CoreMissing(f"{launch.program} does not describe the machine: run {how_to_build()}")
-    return CoreDescription({probe.name: probe for probe in found.probes}, found.machine)
+    description = _ask(launch, _Description, *options, "--describe", "--machine")
+    check_schema(description.schema, str(launch.program))
+    if description.machine is None:
+        raise CoreMissing(
+            f"{launch.program} did not describe the machine, so it is damaged or out of date: run {how_to_build()}"
+        )
+    return CoreDescription({probe.name: probe for probe in description.probes}, description.machine)
 
 
 def _description(program: Path) -> _Description:
@@ -148,7 +150,7 @@ def _description(program: Path) -> _Description:
 
 
 def describe(launch: Launch | None = None) -> dict[str, ProbeInfo]:
-    """Return the probes of a core by their names; ``launch`` None describes the core without MPI.
+    """Return the probes of a core by their names; with ``launch`` None, of the core without MPI.
 
     The program of ``launch`` is run without its launcher. Raises CoreError if it does not start, does not answer, or
     has another schema version.
@@ -159,8 +161,8 @@ def describe(launch: Launch | None = None) -> dict[str, ProbeInfo]:
 def mpi_libraries() -> dict[str, str]:
     """Return the name and version of each MPI build's library, by the name of the build (``openmpi``, ``mpich``).
 
-    The text is empty for a build that does not start or has another schema version. The result is empty if there is no
-    MPI build. Raises CoreMissing if there is no nameplate-core.
+    The value is "" for a build that does not start or has another schema version. The dictionary is empty if there is
+    no MPI build. Raises CoreMissing if there is no nameplate-core.
     """
     return {name: _library_of(path) for name, path in mpi_programs().items()}
 
@@ -175,24 +177,25 @@ def _library_of(program: Path) -> str:
 def describe_all() -> dict[str, ProbeInfo]:
     """Return the probes of all builds of the core, by their names in alphabetical order.
 
-    The description by the build without MPI takes precedence. MPI builds that do not start or have another schema
-    version are left out. Raises CoreError if this happens to the build without MPI.
+    If several builds have a probe, the description from the build without MPI takes precedence. MPI builds that do not
+    start or have another schema version are left out. Raises CoreError if the build without MPI does not start or has
+    another schema version.
     """
-    found: dict[str, ProbeInfo] = {}
+    probes: dict[str, ProbeInfo] = {}
     for path in mpi_programs().values():
         # Its MPI library may have been removed, which nameplate doctor reports.
         with suppress(CoreError):
-            found |= describe(Launch(path))
-    return dict(sorted({**found, **describe()}.items()))
+            probes |= describe(Launch(path))
+    return dict(sorted({**probes, **describe()}.items()))
 
 
 def read_machine(root: str | None = None, launch: Launch | None = None) -> Machine:
     """Return the facts of this machine, or of a recorded machine.
 
-    ``root`` is a directory with the recorded machine's files as below ``/`` (such as ``proc/cpuinfo``). ``launch`` None
-    starts the core without MPI. With a launcher, the facts are those of the first rank's machine, and the entry ``job``
-    has the job's ranks and nodes. Raises UsageError if ``root`` is not a directory, and CoreError if nameplate-core
-    does not start or its facts are invalid.
+    ``root`` is a directory with copies of the recorded machine's files under the same paths (such as ``proc/cpuinfo``);
+    None reads this machine. With ``launch`` None the core is started without MPI. With a launcher, the facts are those
+    of the first rank's machine, and ``Machine.job`` has the job's ranks and nodes. Raises UsageError if ``root`` is not
+    a directory, and CoreError if nameplate-core does not start or its facts are invalid.
     """
     options = ["--machine", *(["--root", root] if root else [])]
     return _ask(launch or alone(), Machine, *options)
@@ -201,8 +204,8 @@ def read_machine(root: str | None = None, launch: Launch | None = None) -> Machi
 def check_schema(schema: int, who: str) -> None:
     """Check that a core uses this package's version of the record format.
 
-    ``schema`` is the version that it states, and ``who`` names the program in the message. Raises CoreMissing if the
-    version is not ``SCHEMA``.
+    ``schema`` is the version that the core reports, and ``who`` names the program in the error message. Raises
+    CoreMissing if the version is not ``SCHEMA``.
     """
     if schema != SCHEMA:
         raise CoreMissing(f"{who} uses record schema {schema}, but this nameplate uses {SCHEMA}: run {how_to_build()}")
@@ -211,9 +214,9 @@ def check_schema(schema: int, who: str) -> None:
 def make_request(experiment: Experiment, limits: Limits, slice_s: float) -> dict[str, Any]:
     """Return the request that asks the core to measure an experiment for ``slice_s`` seconds, ready to encode as JSON.
 
-    The warm-up is at most as long as the slice. The length of a sample is that of ``limits``, else that of the
-    experiment; without either the core calibrates it. The interval of a series is that of the experiment, else that of
-    ``limits``.
+    The warm-up is at most as long as the slice. The length of a sample is ``limits.sample_s``, else
+    ``experiment.sample_s``; if both are None, the core calibrates the length. The interval of a series is
+    ``experiment.interval_s``, else ``limits.interval_s``.
     """
     request: dict[str, Any] = {
         "id": experiment.id,
@@ -231,7 +234,7 @@ def make_request(experiment: Experiment, limits: Limits, slice_s: float) -> dict
 
 
 class CoreProcess:
-    """A nameplate-core process, which is a ``Core``. As a context manager it is killed at the end of the context."""
+    """A nameplate-core process, which implements ``Core``. The end of its context (``with``) kills the process."""
 
     def __init__(
         self, on_record: OnRecord, nice: int = 0, keeper: FileDescriptorCache | None = None,
@@ -239,12 +242,12 @@ class CoreProcess:
     ) -> None:  # fmt: skip
         """Start the process and pass its header, the first record, to ``on_record``.
 
-        ``nice`` is its scheduling priority from -20 (highest) to 19, and 0 leaves it as it is. ``keeper`` takes over
-        the files that the process creates, for the next process; None discards them. With a launcher, no files are
-        taken over, and ``nice`` applies to the launcher. ``options`` are further options of nameplate-core.
-        ``launch`` None starts the core without MPI. The process has the time to start that its launch allows, but at
-        most ``max_start_s``. Raises CoreError if the process does not start or its header is
-        wrong, and PermissionError if ``nice`` is not permitted.
+        ``nice`` is the scheduling priority of the process from -20 (highest) to 19; 0 inherits the priority of this
+        process. ``keeper`` takes over the files that the process creates, for the next process; None discards them.
+        With a launcher, no files are taken over, and ``nice`` applies to the launcher. ``options`` are further options
+        of nameplate-core. With ``launch`` None the core is started without MPI. The process must start within
+        ``Launch.start_deadline_s``, and within ``max_start_s`` seconds. Raises CoreError if the process does not start
+        or its header is invalid, and PermissionError if ``nice`` is not permitted.
         """
         self._launch = launch or alone()
         self._keeper = keeper or FileDescriptorCache()
@@ -255,7 +258,11 @@ class CoreProcess:
         try:
             if nice:
                 os.setpriority(os.PRIO_PROCESS, self._process.pid, nice)
-            on_record(self._read_header(min(max_start_s, self._launch.start_deadline_s)))
+            header = self._read(time.monotonic() + min(max_start_s, self._launch.start_deadline_s))
+            if not isinstance(header, Header):
+                raise CoreMissing(f"the first record of nameplate-core is not a header: run {how_to_build()}")
+            check_schema(header.schema, "nameplate-core")
+            on_record(header)
         except BaseException:
             self.kill()
             raise
@@ -271,10 +278,10 @@ class CoreProcess:
     def _start(self, options: Sequence[str]) -> subprocess.Popen[bytes]:
         with self._keeper.lend() as lent:
             # A launcher does not pass open files on.
-            own = [] if self._launch.launcher else ["--keeper", str(lent.fileno())]
+            keeper_options = [] if self._launch.launcher else ["--keeper", str(lent.fileno())]
             try:
                 return child_process.start(
-                    self._launch.command(*own, *options),
+                    self._launch.command(*keeper_options, *options),
                     streams=Streams(stdin=subprocess.PIPE),
                     environment=core_environment(),
                     inherited=[lent.fileno()],
@@ -284,19 +291,13 @@ class CoreProcess:
             except OSError as error:
                 raise CoreMissing(f"cannot run {self._launch.command()[0]}: {error.strerror}") from None
 
-    def _read_header(self, deadline_s: float) -> Header:
-        header = self._read(time.monotonic() + deadline_s)
-        if not isinstance(header, Header):
-            raise CoreMissing(f"the first record of nameplate-core is not a header: run {how_to_build()}")
-        check_schema(header.schema, "nameplate-core")
-        return header
-
     def measure(self, request: Mapping[str, Any], deadline_s: float, on_record: OnRecord) -> Outcome:
         """Send a request (``make_request``), pass each sample and outcome to ``on_record``, and return the outcome.
 
         If several nodes measure the request, ``on_record`` gets the outcome of each node, and the returned outcome is
-        that of all nodes. Each node has ``deadline_s`` seconds, counted from the outcome of the previous one. Raises
-        CoreDied or CoreHung; the process has ended then.
+        the outcome of all nodes together. Each node has ``deadline_s`` seconds, counted from the outcome of the
+        previous one. Raises CoreDied if the process ends or writes an invalid record before the outcome, and CoreHung
+        if there is no outcome at the deadline. After either error, the process has ended.
         """
         assert self._process.stdin is not None
         deadline = time.monotonic() + deadline_s
@@ -332,9 +333,9 @@ class CoreProcess:
         self.kill()
 
     def interrupt(self) -> None:
-        """Ask the process to end after the current sample. It waits for nothing, so a signal handler may call it.
+        """Ask the process to end after the current sample.
 
-        A process that has ended before is not an error.
+        The method does not wait, so that a signal handler may call it. It does nothing if the process has ended before.
         """
         if self._process.returncode is not None:
             return
@@ -349,7 +350,7 @@ class CoreProcess:
             os.write(self._process.stdin.fileno(), b"stop\n")
 
     def kill(self) -> None:
-        """End the process at once, close its streams, and take its files back. It does nothing if that was done before.
+        """End the process at once, close its streams, and take its files back; a second call does nothing.
 
         A launcher has 5 s to end its processes on other nodes before it is killed.
         """
@@ -357,7 +358,7 @@ class CoreProcess:
             return
         self._is_gone = True
         if self._process.returncode is None and self._launch.launcher:
-            # It must end its processes on other nodes, which it cannot do after SIGKILL.
+            # The launcher must end its processes on other nodes, which it cannot do after SIGKILL.
             self._process.terminate()
             with suppress(subprocess.TimeoutExpired):
                 self._process.wait(END_DEADLINE_S)
@@ -405,7 +406,7 @@ class CoreProcess:
             raise CoreHung(f"nameplate-core did not answer before its deadline and was killed{last}") from None
         except LineTooLong as error:
             self.kill()
-            raise CoreDied(f"nameplate-core wrote {error}, which is not a record") from None
+            raise CoreDied(f"nameplate-core wrote {error} instead of a record") from None
         if line is None:
             raise self._died()
         return line

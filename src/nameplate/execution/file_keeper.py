@@ -22,50 +22,47 @@ class FileDescriptorCache:
     def __init__(self) -> None:
         """Create an empty cache."""
         self._files: dict[bytes, int] = {}
-        self._own: socket.socket | None = None
+        self._socket: socket.socket | None = None
 
     def lend(self) -> socket.socket:
-        """Return one end of a new socket, from which a core receives all kept files. The caller closes it.
+        """Return one end of a new socket, from which a core receives all kept files. The caller closes the socket.
 
         Each file is a message with its key and its descriptor (SCM_RIGHTS). Files that do not fit into the socket's
-        buffer are not sent; the core creates them again. Files of the previous socket are taken back first.
+        buffer are not sent; the core creates them again. Files that the previous core created are received first
+        (``take_back``).
         """
         self.take_back()
-        self._own, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         # recv_fds of Python 3.11 ignores its flags, so the socket itself is set to non-blocking.
-        self._own.setblocking(False)
+        self._socket.setblocking(False)
         for key, descriptor in self._files.items():
             try:
-                socket.send_fds(self._own, [key], [descriptor])
+                socket.send_fds(self._socket, [key], [descriptor])
             except BlockingIOError:
                 break  # the socket is full: the core creates the other files again
         return theirs
 
     def take_back(self) -> None:
-        """Receive the files that the last core created, and close those of the same keys that were kept before.
+        """Receive the files that the last core created, and close kept files with the same keys.
 
-        Call it after the core has ended: it takes what was sent so far and does not wait. It does nothing without a
-        preceding ``lend``.
+        Call it after the core has ended: the method receives the files that were sent so far and does not wait. Without
+        a preceding ``lend`` it does nothing.
         """
-        if self._own is None:
+        if self._socket is None:
             return
         while True:
             try:
-                key, descriptors, _, _ = socket.recv_fds(self._own, MAX_KEY_BYTES, 1)
+                key, descriptors, _, _ = socket.recv_fds(self._socket, MAX_KEY_BYTES, 1)
             except (BlockingIOError, ConnectionResetError):
                 break
             if not descriptors:
                 break
-            self._keep(key, descriptors[0])
-        self._own.close()
-        self._own = None
-
-    def _keep(self, key: bytes, descriptor: int) -> None:
-        os.set_inheritable(descriptor, False)
-        before = self._files.get(key)
-        if before is not None:
-            os.close(before)
-        self._files[key] = descriptor
+            os.set_inheritable(descriptors[0], False)
+            if key in self._files:
+                os.close(self._files[key])
+            self._files[key] = descriptors[0]
+        self._socket.close()
+        self._socket = None
 
     @property
     def files(self) -> Mapping[bytes, int]:
@@ -73,7 +70,7 @@ class FileDescriptorCache:
         return self._files
 
     def close(self) -> None:
-        """Take back the files of the last core, close all files, and leave the cache empty."""
+        """Receive the files that the last core process opened (``take_back``), and close all files of the cache."""
         self.take_back()
         for descriptor in self._files.values():
             os.close(descriptor)

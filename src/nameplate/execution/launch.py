@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import re
 import shlex
@@ -19,7 +18,6 @@ from nameplate.execution.srun import complete, family_by_pmi, is_srun
 from nameplate.records.trusted_files import check_trusted
 
 CORE_VARIABLE = "NAMEPLATE_CORE"
-KEY_VARIABLE = "NAMEPLATE_KEY"
 START_DEADLINE_S = 20.0
 # A batch system may take this long to start a job of many nodes.
 MPI_START_DEADLINE_S = 300.0
@@ -32,50 +30,21 @@ _FAMILIES = {"open mpi": "openmpi", "openrte": "openmpi", "prte": "openmpi", "hy
 # Open MPI's message about a rank of which it no longer knows the number.
 _UNKNOWN_RANK = re.compile(r"has exited due to process rank \d+ with PID 0 on\s+node \S+ exiting improperly")
 
-_getenv = ctypes.CDLL(None).getenv
-_getenv.argtypes, _getenv.restype = (ctypes.c_char_p,), ctypes.c_void_p
-
-# The key of the network probes' peer, kept out of the environment that every program inherits.
-_hidden: dict[str, str] = {}
-
-
-def hide_key() -> None:
-    """Move ``NAMEPLATE_KEY``, the key of the network probes' peer, from the environment to a private variable.
-
-    Programs that are started later do not inherit it, and ``/proc/PID/environ`` of this process does not show it any
-    more. ``core_environment`` still has it. The call has no effect if the variable is not set.
-    """
-    if KEY_VARIABLE not in os.environ:
-        return
-    # Removing a variable leaves its text in the memory that /proc shows.
-    address = _getenv(KEY_VARIABLE.encode())
-    _hidden[KEY_VARIABLE] = os.environ[KEY_VARIABLE]
-    if address is not None:
-        ctypes.memset(address, 0, len(ctypes.string_at(address)))
-    del os.environ[KEY_VARIABLE]
-
-
-def core_environment() -> dict[str, str]:
-    """Return the environment variables for nameplate-core: those of this process, and the key that was hidden.
-
-    The key is there only if ``hide_key`` removed it.
-    """
-    return {**os.environ, **_hidden}
-
 
 @dataclass(frozen=True)
 class Launch:
     """How to start the core.
 
-    ``program`` is the path of nameplate-core or of one of its MPI builds. ``launcher`` has the words that precede it on
-    the command line, such as ``("mpirun", "-n", "4")``. If it is empty, the program is started directly.
+    ``program`` is the path of nameplate-core or of one of its MPI builds. ``launcher`` has the launcher and its
+    arguments, such as ``("mpirun", "-n", "4")``, which precede the program on the command line. If it is empty, the
+    program is started directly.
     """
 
     program: Path
     launcher: tuple[str, ...] = ()
 
     def command(self, *options: str) -> list[str]:
-        """Return the words of the command that starts the core with ``options``: launcher, program, options."""
+        """Return the command that starts the core with ``options``: launcher, program, options."""
         return [*self.launcher, str(self.program), *options]
 
     @property
@@ -87,8 +56,8 @@ class Launch:
 def how_to_build(mpi_compiler: str = "") -> str:
     """Return the shell command that rebuilds the core of this installation.
 
-    ``mpi_compiler`` is the name or path of an MPI C++ compiler, such as ``mpicxx``, for which an MPI build is added. If
-    it is empty, the command names no MPI. The command is ``script/bootstrap`` in a checkout, else ``pip install``.
+    ``mpi_compiler`` is the name or path of an MPI C++ compiler, such as ``mpicxx``, for which an MPI build is added; ""
+    builds without MPI. The command is ``script/bootstrap`` in a checkout, else ``pip install``.
     """
     if _BOOTSTRAP.is_file():
         return f"script/bootstrap --mpi={mpi_compiler}" if mpi_compiler else "script/bootstrap"
@@ -97,11 +66,11 @@ def how_to_build(mpi_compiler: str = "") -> str:
 
 
 def core_path() -> Path:
-    """Return the path of nameplate-core: ``NAMEPLATE_CORE`` if it is set and not empty, else that of this installation.
+    """Return the path of nameplate-core: ``NAMEPLATE_CORE`` if set and not empty, else the core of this installation.
 
-    The latter is the file ``nameplate-core`` in the directory of the installed scripts. Raises CoreMissing if there is
-    no such file, or if others can write the one that is named (``check_trusted``). Whether it is executable is not
-    checked.
+    The core of this installation is the file ``nameplate-core`` in the directory of the installed scripts. Raises
+    CoreMissing if the file does not exist, or if other users can write to the file in ``NAMEPLATE_CORE``
+    (``check_trusted``). Whether it is executable is not checked.
     """
     if named := os.environ.get(CORE_VARIABLE):
         return _named_core(Path(named))
@@ -129,13 +98,15 @@ def alone() -> Launch:
 def mpi_programs() -> dict[str, Path]:
     """Return the paths of the core's MPI builds, by the name of their MPI in alphabetical order.
 
-    They are the executable files ``nameplate-core-mpi-NAME`` in the directory of nameplate-core, where NAME is
-    ``openmpi``, ``mpich``, ``intel``, ``mvapich``, or ``mpi`` for any other MPI. Next to a core that ``NAMEPLATE_CORE``
-    names, those that others can write are left out. The result is empty if there are none. Raises CoreMissing if there
-    is no nameplate-core.
+    The builds are the executable files ``nameplate-core-mpi-NAME`` in the directory of nameplate-core, where NAME is
+    ``openmpi``, ``mpich``, ``intel``, ``mvapich``, or ``mpi`` for any other MPI. If ``NAMEPLATE_CORE`` is set, builds
+    that other users can write to are left out. The result is empty if there are none. Raises CoreMissing if there is no
+    nameplate-core.
     """
-    found = sorted(core_path().parent.glob(f"{_PREFIX}*"))
-    return {path.name.removeprefix(_PREFIX): path for path in found if os.access(path, os.X_OK) and _is_trusted(path)}
+    programs = sorted(core_path().parent.glob(f"{_PREFIX}*"))
+    return {
+        path.name.removeprefix(_PREFIX): path for path in programs if os.access(path, os.X_OK) and _is_trusted(path)
+    }
 
 
 def _is_trusted(path: Path) -> bool:
@@ -151,19 +122,19 @@ def _is_trusted(path: Path) -> bool:
 def launch_with(text: str) -> Launch:
     """Return the launch of an MPI build by a launcher as written on the command line, such as ``mpirun -n 4``.
 
-    The MPI build is chosen to match the launcher's MPI, for which the launcher is run with --version. For srun it is
-    chosen by the PMI (``srun.family_by_pmi``), and the words are completed (``srun.complete``). For a launcher of
-    unknown MPI it is the first build by name. The launcher does not start the core yet.
+    The MPI build is chosen to match the launcher's MPI, for which the launcher is run with --version. For srun, the
+    build is chosen by the PMI (``srun.family_by_pmi``), and the arguments are completed (``srun.complete``). For a
+    launcher of unknown MPI, it is the first build by name. The launcher does not start the core yet.
 
     Raises UsageError if ``text`` is empty or not a shell command, the launcher is not found, nameplate has no MPI
     build, or none for the launcher's MPI, and CoreMissing if there is no nameplate-core.
     """
     try:
-        words = tuple(shlex.split(text))
+        argv = tuple(shlex.split(text))
     except ValueError as error:
         raise UsageError(f"--mpi {text!r}: not a shell command ({error}); check its quotes") from None
-    if not words or shutil.which(words[0]) is None:
-        name = words[0] if words else text
+    if not argv or shutil.which(argv[0]) is None:
+        name = argv[0] if argv else text
         raise UsageError(f"--mpi '{name}': not found on PATH; give its full path, or apt install openmpi-bin")
     programs = mpi_programs()
     if not programs:
@@ -171,24 +142,24 @@ def launch_with(text: str) -> Launch:
             "--mpi: nameplate was built without MPI: apt install libopenmpi-dev openmpi-bin, then "
             + how_to_build("mpicxx")
         )
-    if is_srun(words[0]):
-        family = family_by_pmi(words, list(programs))
-        return Launch(programs[family], complete(words, family))
-    family = family_of(words[0])
+    if is_srun(argv[0]):
+        family = family_by_pmi(argv, list(programs))
+        return Launch(programs[family], complete(argv, family))
+    family = family_of(argv[0])
     if family and family not in programs:
         raise UsageError(
-            f"--mpi '{words[0]}' belongs to {family}, but nameplate was built for {' and '.join(programs)} only: run "
+            f"--mpi '{argv[0]}' belongs to {family}, but nameplate was built for {' and '.join(programs)} only: run "
             f"{how_to_build('MPICXX')} with the compiler of {family}"
         )
-    return Launch(programs[family or next(iter(programs))], words)
+    return Launch(programs[family or next(iter(programs))], argv)
 
 
 def is_false_alarm(messages: str) -> bool:
-    """Return whether a launcher's messages accuse a rank that may have ended properly.
+    """Return whether a launcher's messages report the failure of a rank that may have ended properly.
 
     If a rank ends while mpirun of Open MPI 4 is busy, mpirun may find the end before the rank's last message, and ends
     with exit code 1 and a message that names a process with PID 0, about once in thousands of launches (open-mpi/ompi
-    issues 7833 and 9389). Only what the ranks wrote then tells whether they ended properly.
+    issues 7833 and 9389). In this case, only the output of the ranks shows whether they ended properly.
     """
     return _UNKNOWN_RANK.search(messages) is not None
 
@@ -203,5 +174,5 @@ def family_of(launcher: str) -> str:
         answer = child_process.run([launcher, "--version"], START_DEADLINE_S)
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    words = (answer.stdout + answer.stderr).lower()
-    return next((family for word, family in _FAMILIES.items() if word in words), "")
+    text = (answer.stdout + answer.stderr).lower()
+    return next((family for word, family in _FAMILIES.items() if word in text), "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
@@ -13,16 +13,20 @@ from functools import partial
 from pathlib import Path
 from types import FrameType
 
+import msgspec
+
 from nameplate import __version__
 from nameplate.errors import FileError, Interrupted, UsageError
 from nameplate.execution.busy_cpus import slowdown
-from nameplate.execution.core_process import CoreProcess, OnRecord
+from nameplate.execution.core_process import CoreDescription, CoreProcess, OnRecord
 from nameplate.execution.curve_refinement import refiner
 from nameplate.execution.file_keeper import FileDescriptorCache
 from nameplate.execution.launch import Launch, alone
 from nameplate.execution.memory_keeper import MemoryKeeper
 from nameplate.execution.session import Control, NodeTurns, Progress, Session
 from nameplate.interruption import handled, say
+from nameplate.planning.plan_file import PlanText, build_plan, read_plan, shipped_plans, sweep_plan
+from nameplate.planning.sweep import split_arguments
 from nameplate.probes import probe_of
 from nameplate.probes.shared.job import nodes_of
 from nameplate.process import command_began
@@ -36,23 +40,26 @@ from nameplate.results.measurements import Measurement, RunFile
 from nameplate.results.metric_rounds import values_in_round
 from nameplate.results.run_file import append_digest, read_run
 from nameplate.results.summarise import summarise
+from nameplate.suggestion import nearest
 from nameplate.units import MAX_COUNT
 
 
 @dataclass(frozen=True)
 class RunEnvironment:
-    """Where and how a run is measured: the facts of the machine, how cores are started, and the nodes that take turns.
+    """The conditions under which a run is measured; ``machine`` has the facts of the machine.
 
-    - ``launch``: how the processes of nameplate-core are started; ``options``: their options; ``nice``: their priority
+    - ``launch``: how the processes of nameplate-core are started; ``options``: their command-line options; ``nice``:
+      their scheduling priority, from -20 (highest) to 19
     - ``nodes``: the nodes that measure single-machine experiments; None if the run is not measured per node
-    - ``reference_values``: the values of the reference tools, from before the first round; only a new run writes them
-    - ``began``: the time by ``time.monotonic`` from which the budget counts; None is the start of the command
+    - ``reference_values``: the values that reference tools measured before the first round; they are written to a new
+      run file, but not if a run is resumed
+    - ``began``: the time of ``time.monotonic`` from which the budget counts; None means the start of the command
     - ``closing_s``: the estimated time in seconds that the command needs after its summary, such as for a report
     - ``handles_signals``: whether Ctrl-C ends the run after the current sample, which needs the main thread; otherwise
       it raises KeyboardInterrupt, as in any Python program
-    - ``warn``: receives a problem that leaves the run as it is
-    - ``decided``: returns the experiments whose verdict is final, given the results so far; None if the run is not
-      compared while it is measured
+    - ``warn``: called with the message of a problem that does not end the run
+    - ``decided``: returns the ids of the experiments whose verdict is final, given the results so far; None if the run
+      is not compared while it is measured
     """
 
     machine: Machine
@@ -69,28 +76,69 @@ class RunEnvironment:
 
 
 def nodes_of_run(header: Run, machine: Machine) -> NodeTurns | None:
-    """Return which nodes measure each single-machine experiment, and whether at once; None if not measured per node.
+    """Return the nodes that measure single-machine experiments, or None if the run is not measured per node.
 
-    It is None if ``header.per_node`` is "". Otherwise it has all nodes of the MPI job that ``machine`` describes, and
-    they measure at once for "at-once", one after another for "in-turn". Without a job it has no nodes. Nothing is sent
-    to the nodes.
+    ``header`` is the first record of the run. If ``header.per_node`` is "", the result is None. Otherwise it has all
+    nodes of the MPI job that ``machine`` describes (none without a job), which measure at the same time for "at-once"
+    and one after another for "in-turn". Nothing is sent to the nodes.
     """
     return NodeTurns(range(len(nodes_of(machine))), header.per_node == "at-once") if header.per_node else None
 
 
 def check_seed(seed: int | None) -> None:
-    """Raise UsageError for a seed that no record can have; None is a random one."""
+    """Check that a seed can be recorded, and raise UsageError if not; None (a random seed) is accepted."""
     if seed is not None and not 0 <= seed <= MAX_COUNT:
         raise UsageError(f"--seed {seed}: not a seed; use 0 to {MAX_COUNT}")
 
 
+def make_plan(
+    plan_or_probe: str, arguments: Sequence[str], options: Mapping[str, str], core: CoreDescription,
+    turns: int = 1, reserved_s: Callable[[PlanText], float] = lambda _: 0.0,
+) -> Plan:  # fmt: skip
+    """Return the plan to measure: a probe with parameters, a shipped plan, or a plan file.
+
+    ``plan_or_probe`` is the name of a probe or a plan, or the path of a file. ``arguments`` are parameters of the probe
+    as ``name=value``; with a plan, only ``dir=DIRECTORY`` is possible, the directory of its test files. ``options`` are
+    limits from the command line as for ``make_limits``. ``core`` has the probes and the machine. ``turns`` is the
+    number of nodes that run a single-machine probe one after another. ``reserved_s`` returns the time in seconds of a
+    plan's budget that is reserved for reference tools.
+
+    Raises:
+        FileError: the file cannot be read, or is not a plan.
+        UsageError: there is no plan or probe with this name, ``arguments`` are not valid for it, or the plan cannot be
+            measured with these options on this machine.
+    """
+    if plan_or_probe in core.probes:
+        return sweep_plan(plan_or_probe, split_arguments(arguments), core.probes, options, core.machine, turns)
+    if not (plan_or_probe in shipped_plans() or plan_or_probe.endswith(".toml") or "/" in plan_or_probe):
+        raise UsageError(
+            f"unknown plan or probe '{plan_or_probe}': {nearest(plan_or_probe, [*shipped_plans(), *core.probes])}"
+        )
+    text = msgspec.structs.replace(read_plan(plan_or_probe), directory=_directory(plan_or_probe, arguments))
+    return build_plan(text, core.probes, options, core.machine, turns, reserved_s(text))
+
+
+def _directory(plan: str, arguments: Sequence[str]) -> str:
+    """Return the directory of test files from the arguments of a plan, "." without any."""
+    if not arguments:
+        return "."
+    name, _, directory = arguments[0].partition("=")
+    if name != "dir" or len(arguments) > 1:
+        raise UsageError(
+            f"'{plan}' is a plan, whose only parameter is dir=DIRECTORY: leave out '{arguments[-1]}', or name a probe"
+        )
+    if not Path(directory).is_dir():
+        raise UsageError(f"dir={directory}: not a directory; give an existing one")
+    return directory
+
+
 def make_run(plan: Plan, seed: int | None, rated: dict[str, float], priority: str, per_node: PerNode) -> Run:
-    """Return the first record of a run that begins now. Nothing is written or started.
+    """Return the first record of a run of ``plan`` that begins now. Nothing is written or started.
 
     ``seed``, 0 or more, determines the order of the experiments; None chooses a random one. ``rated`` has the user's
     reference values as ``parse_rated`` returns them, empty for none. ``priority`` is "normal" or "high", and
-    ``per_node`` is "" for a run that is not measured per node. These are not checked. Raises UsageError if the clock of
-    this machine is not set.
+    ``per_node`` is as in ``Run``, "" for a run that is not measured per node. The arguments are not checked. Raises
+    UsageError if the clock of this machine is before 1971 or after 9998.
     """
     return Run(
         schema=SCHEMA,
@@ -107,7 +155,7 @@ def make_run(plan: Plan, seed: int | None, rated: dict[str, float], priority: st
 def _now() -> str:
     """Return the date and time in ISO 8601, in the local time zone, or in UTC if the local one is invalid.
 
-    Raises UsageError for a date that no run can have.
+    Raises UsageError if the date cannot be recorded (``check_moment``).
     """
     now = datetime.now(timezone.utc)
     try:
@@ -135,12 +183,13 @@ def new_run_file(output: Path | None) -> RunWriter:
 
 
 def core_options(peer: str | None, key_file: str | None, blas: str | None) -> list[str]:
-    """Return the options of the core, which come from the command line only, never from a plan or a run file.
+    """Return the command-line options of nameplate-core for the values of --peer, --key-file and --blas.
 
-    Raises UsageError for a key file without a peer.
+    An argument of None leaves the option out. For security, pass only values from the user's command line, never from a
+    plan or a run file. Raises UsageError for a key file without a peer.
     """
     if key_file is not None and peer is None:
-        raise UsageError("--key-file needs --peer: name the peer that shares the key with --peer HOST")
+        raise UsageError("--key-file needs the peer that has the same key: add --peer HOST")
     options = ["--peer", peer] if peer else []
     options += ["--key-file", key_file] if key_file else []
     options += ["--blas", blas] if blas else []
@@ -152,7 +201,7 @@ def measure_to_file(
 ) -> Report:
     """Measure a plan as ``record_run`` does, append the digest unless the run was interrupted, and return its results.
 
-    The errors are those of ``record_run``, and FileError if the file cannot be read back.
+    The arguments and errors are those of ``record_run``. Raises FileError also if the file cannot be read back.
     """
     record_run(header, writer, earlier, progress, environment)
     run = read_run(writer.path)
@@ -166,16 +215,17 @@ def record_run(
 ) -> None:
     """Measure a plan until it is complete or Ctrl-C stops it, and write its records.
 
-    ``header`` is the first record of the run, with its plan. ``writer`` writes to a new, empty file; ``earlier`` is
-    then None. To continue a run, ``writer`` has reopened its file, ``earlier`` is its content and ``header`` its first
-    record, and only the missing part is measured. ``progress`` displays what is measured. The writer is closed at the
-    end, also after an error. Call it in the main thread if ``environment.handles_signals``: then the first Ctrl-C ends
-    the run after the current sample, which is no error.
+    ``header`` is the first record of the run, with its plan. For a new run, ``writer`` writes to a new, empty file, and
+    ``earlier`` is None. To resume a run, pass a writer that has reopened its file, the content of the file as
+    ``earlier``, and its first record as ``header``; only the missing part is measured. ``progress`` displays what is
+    measured. The writer is closed at the end, also after an error. If ``environment.handles_signals`` is True, call
+    this function in the main thread: the first Ctrl-C then ends the run after the current sample, which is not an
+    error.
 
     Raises:
         Interrupted: there was a second Ctrl-C.
         FileError: the file cannot be written.
-        CoreError: no core can be started.
+        CoreError: nameplate-core cannot be started.
     """
     control = Control()
     keeper = FileDescriptorCache()
@@ -207,11 +257,11 @@ def record_run(
             for record in environment.reference_values:
                 writer.write(record)
         else:
-            writer.truncate(earlier.whole_bytes)
+            writer.truncate(earlier.complete_bytes)
             session.take_over(earlier.measurements)
         with _stoppable(control) if environment.handles_signals else nullcontext(), _ended_with_budget(session):
             session.run()
-        writer.check_in_place()
+        writer.check_not_replaced()
     finally:
         writer.close()
         keeper.close()
@@ -219,7 +269,10 @@ def record_run(
 
 
 def keep_digest(run: RunFile, digest: Digest, warn: Callable[[str], object]) -> None:
-    """Append the digest of a run to its file, unless the run was interrupted; ``warn`` receives why it cannot be."""
+    """Append the digest of a run to its file, unless the run was interrupted or cut off.
+
+    If the digest cannot be written, ``warn`` is called with the reason, and the run file remains complete without it.
+    """
     if run.stop is not None and not run.stop.interrupted:
         try:
             append_digest(run, digest)
@@ -231,7 +284,7 @@ def _decided(
     decide: Callable[[Report], set[str]], run: Run, header: Header, measurements: Sequence[Measurement]
 ) -> set[str]:
     """Return the experiments whose verdict is final, from the measurements so far."""
-    return decide(summarise(RunFile("", run, [header], list(measurements), stop=None, lost=0, whole_bytes=0)))
+    return decide(summarise(RunFile("", run, [header], list(measurements), stop=None, lost=0, complete_bytes=0)))
 
 
 @contextmanager

@@ -2,7 +2,8 @@
 
 A guest whose balloon device reports free pages (Virtual I/O Device 1.2, section 5.5.6.7) returns memory to its host
 about two seconds after a program has released it. The next experiment that touches as much waits until the host gives
-it back page by page: here 4 s per GiB instead of 0.2 s. So the memory of an experiment is held in between.
+it back page by page: 4 s per GiB instead of 0.2 s on a guest that was measured. So the memory of an experiment is held
+until the next one.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ Allocate = Callable[[int], "mmap.mmap | None"]
 def returns_free_memory(root: Path = Path("/")) -> bool:
     """Return whether a balloon device of this machine has the feature of reporting free pages.
 
-    ``root`` is the root of the file system /sys. The result is False if there is no such device.
+    ``root`` is the directory that contains ``sys``: ``/``, or a copy for tests. The result is False if there is no such
+    device.
     """
     for device in (root / "sys/bus/virtio/devices").glob("*"):
         try:
@@ -53,11 +55,12 @@ class MemoryKeeper:
     """
 
     def __init__(self, machine: Machine, root: Path = Path("/"), allocate: Allocate | None = None) -> None:
-        """Hold nothing yet.
+        """Start without any memory held.
 
         Nothing is ever held on a machine that does not return free memory to a host, or in a control group with a
-        memory limit, in which held memory counts. ``root`` is the root of the file systems /proc and /sys.
-        ``allocate`` returns as many bytes of touched memory as it is asked for, or None if there is not enough.
+        memory limit, since held memory counts towards the limit. ``machine`` has the limits. ``root`` is the root of
+        the file systems /proc and /sys. ``allocate`` takes a number of bytes and returns that much touched memory, or
+        None if there is not enough; the default uses ``mmap``.
         """
         self._is_active = machine.limits.memory_bytes is None and returns_free_memory(root)
         self._root = root
@@ -71,10 +74,11 @@ class MemoryKeeper:
         return len(self._held) * _CHUNK_BYTES
 
     def release_for(self, experiment: Experiment) -> None:
-        """Release as much as the experiment needs, up to all that is held.
+        """Release as much of the held memory as an experiment needs.
 
-        An experiment that was not measured before gets its parameter ``size``, or all if that is automatic. Those of
-        probes that use little memory get nothing. Call it directly before the experiment.
+        The need of an experiment that was measured before is known from ``hold_after``. For another experiment, it is
+        the parameter ``size``, or all held memory if the size is automatic; for probes that use little memory, nothing
+        is released. Call this method directly before the experiment.
         """
         if "touched_bytes" not in probe_of(experiment.probe).recorded.facts:
             return
@@ -87,29 +91,30 @@ class MemoryKeeper:
             self._held.pop().close()
 
     def hold_after(self, outcome: Outcome) -> None:
-        """Note what an experiment needed, and hold as much as the one that needs most, if there is enough memory.
+        """Record the memory that an experiment touched, and hold as much as the largest experiment so far needs.
 
-        Call it when the experiment has released its memory. Experiments that touched less than 64 MiB need none.
+        ``outcome`` is the outcome of the experiment, which must have released its memory. At most a quarter of the
+        available memory is held. An experiment that touched less than 64 MiB counts as needing none.
         """
         touched_bytes = int(outcome.facts.get("touched_bytes", 0))
         if not self._is_active or touched_bytes < _CHUNK_BYTES:
             return
         self._needs_bytes[outcome.id] = touched_bytes
         available_bytes = _available_bytes(self._root) + self.held_bytes
-        wanted_bytes = min(max(self._needs_bytes.values()), _MAX_SHARE * available_bytes)
-        while self.held_bytes + _CHUNK_BYTES <= wanted_bytes:
+        target_bytes = min(max(self._needs_bytes.values()), _MAX_SHARE * available_bytes)
+        while self.held_bytes + _CHUNK_BYTES <= target_bytes:
             chunk = self._allocate(_CHUNK_BYTES)
             if chunk is None:
                 return
             self._held.append(chunk)
 
     def close(self) -> None:
-        """Release all memory."""
+        """Release all held memory."""
         self._release(len(self._held))
 
 
 def _available_bytes(root: Path) -> int:
-    """Return MemAvailable of /proc/meminfo in bytes; 0 if the system does not tell."""
+    """Return MemAvailable of /proc/meminfo in bytes; 0 if the system does not report it."""
     try:
         lines = (root / "proc/meminfo").read_text().splitlines()
     except OSError:
@@ -118,7 +123,7 @@ def _available_bytes(root: Path) -> int:
 
 
 def _touched(count: int) -> mmap.mmap | None:
-    """Return touched memory, on huge pages if there are any; None if there is not enough or the kernel is older."""
+    """Return touched memory, on huge pages if possible; None if there is not enough or the kernel cannot do so."""
     try:
         chunk = mmap.mmap(-1, count, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     except OSError:

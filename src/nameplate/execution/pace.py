@@ -1,7 +1,7 @@
 """Divide the rest of a budget among the remaining experiments of a run.
 
-The probes estimate the time that an experiment takes besides its slice. These estimates are corrected by the times
-observed so far: on a slow disk the remaining slices become shorter.
+The probes estimate the time that an experiment takes in addition to its slice. These estimates are corrected by the
+times observed so far: on a slow disk the remaining slices become shorter.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ TRUST_IN_ESTIMATE_S = 0.2
 class Pace:
     """Divides the time that is left of a run among its remaining experiments.
 
-    The overhead of an experiment is the time that it takes besides its slice. The probe's estimate of it is corrected
-    by the times observed so far.
+    The overhead of an experiment is the time that it takes in addition to its slice. The probe's estimate of the
+    overhead is corrected by the times observed so far.
     """
 
     def __init__(self, limits: Limits, turns: int = 1) -> None:
         """Start without experiments, which ``expect`` adds.
 
-        ``limits`` are those of the plan. ``turns`` is the number of nodes that measure a single-machine experiment one
-        after another; it is 1 without nodes, and if all nodes measure at once.
+        ``limits`` are the limits of the plan. ``turns`` is the number of nodes that measure a single-machine experiment
+        one after another: 1 if the run is not measured per node, or if all nodes measure at once.
         """
         self._limits = limits
         self._turns = turns
@@ -40,8 +40,8 @@ class Pace:
     def expect(self, experiment: Experiment, rounds: int) -> None:
         """Set the number of further rounds in which an experiment is to be measured.
 
-        A later call for the same ``experiment.id`` replaces the number. 0 means that the experiment is no longer
-        measured.
+        A later call for the same ``experiment.id`` replaces the number. ``rounds`` 0 means that the experiment is no
+        longer measured.
         """
         more = (rounds - self._rounds[experiment.id]) * turns_of(experiment, self._turns)
         self._rounds[experiment.id] = rounds
@@ -53,8 +53,8 @@ class Pace:
     def note(self, experiment: Experiment, slice_s: float, taken_s: float) -> None:
         """Correct the estimated overhead of a probe by the time of one of its experiments, which has ended.
 
-        ``slice_s`` is the slice with which it was measured, and ``taken_s`` the whole time that it took on all nodes,
-        both in seconds. The number of further rounds stays as ``expect`` set it.
+        ``slice_s`` is the slice with which ``experiment`` was measured, and ``taken_s`` the total time that it took on
+        all nodes, both in seconds. The number of further rounds, set by ``expect``, does not change.
         """
         turns = turns_of(experiment, self._turns)
         self._estimated_s[experiment.probe] += turns * overhead_s(experiment, self._limits)
@@ -65,20 +65,22 @@ class Pace:
         return probe in self._observed_s
 
     def slice_s(self, experiment: Experiment, left_s: float) -> float:
-        """Return the slice in seconds with which all remaining experiments end within ``left_s`` seconds.
+        """Return the slice of ``experiment`` in seconds, so that all remaining experiments end in ``left_s`` seconds.
 
-        The remaining experiments are those passed to ``expect``. Each gets a slice at the same share of the way from
-        its minimum to its full slice (``planning/budget.py``). The result is the minimum slice even if ``left_s`` is
-        too short for that, or is negative. It is the full slice if no experiment remains.
+        The remaining experiments are those passed to ``expect``, in the number of rounds set there. The slices of all
+        of them are shortened to the same fraction of the range between their minimum and their full slice
+        (``planning/budget.py``); the slice of a series is rounded down to whole intervals. If ``left_s`` is too short
+        even for minimum slices, or negative, the result is the minimum slice; if no experiment remains, it is the full
+        slice.
         """
         free_s = left_s - self._min_s - self._total_overhead_s()
         share = min(1.0, max(0.0, free_s / self._span_s)) if self._span_s > 0 else 1.0
         return slice_between_s(experiment, self._limits, share)
 
     def takes_s(self, experiment: Experiment, slice_s: float) -> float:
-        """Return the expected time in seconds of an experiment in one round with this slice.
+        """Return the expected time in seconds that an experiment takes in one round with the slice ``slice_s``.
 
-        It includes the overhead and, if nodes measure one after another, their turns.
+        The time includes the overhead. If nodes measure one after another, it is the sum over all nodes.
         """
         total_s = slice_s + overhead_s(experiment, self._limits) * self._correction(experiment.probe)
         return turns_of(experiment, self._turns) * total_s

@@ -1,16 +1,16 @@
 """Measure a plan in rounds, with a fresh core for each, until every experiment is precise enough.
 
 Each round takes every experiment once, in an order shuffled by the recorded seed. From the sixth round on, an
-experiment whose interval is narrower than the requested precision, or which is decided in a comparison, is no longer
-measured. The others continue until the budget is spent.
+experiment whose interval is narrower than the requested precision, or whose verdict in a comparison is final, is no
+longer measured. The others continue until the budget is spent.
 
-If fixed rounds must end within a budget, each slice is what the rest of the budget allows (``pace.py``). An experiment
-that would end after the budget is left out. Since the order is shuffled, the measured experiments of the last round are
-a random part of the plan.
+If fixed rounds must end within a budget, the slices are shortened to fit into the rest of the budget (``pace.py``). An
+experiment that would end after the budget is left out. Since the order is shuffled, the measured experiments of the
+last round are a random part of the plan.
 
-A budget is that of the whole command. Measuring ends before it, by the time that the summary is estimated to take,
-which is longer if other programs slow this one down. A margin is kept for experiments that take longer than estimated:
-in its second half the current sample is told to end, and at its end the core is killed.
+The budget covers the whole command. Measuring ends before the budget by the estimated time of the summary, which is
+longer if other programs slow this one down. A margin is kept for experiments that take longer than estimated: in the
+middle of the margin the core is told to end after the current sample, and at the end of the margin it is killed.
 """
 
 from __future__ import annotations
@@ -48,19 +48,19 @@ ROUNDS_BEFORE_DENSE = 2
 
 # If time is short, a tenth of the experiments may have fewer rounds than the others.
 COSTLY_SHARE = 0.1
-# A guest may get its memory from the host in the first round, so its times show little about later rounds.
+# A guest may get its memory from the host in the first round, so the times of this round are not those of later ones.
 ROUNDS_BEFORE_COSTLY = 2
 # A round takes longer than the sum of the shortest times of its experiments, by this factor.
 ROUND_PER_SHORTEST = 1.2
 
-# An experiment with good rounds is no longer measured after this number of failed ones; one without, after the first.
+# An experiment is no longer measured after this number of failed rounds, or after the first if it has no good round.
 MAX_FAILURES = 3
 
-# Verdicts are judged again after another round for each of these, so that all judgements of a run cost as much as its
-# rounds: each reads all rounds so far.
+# After n rounds, verdicts are judged again when n / ROUNDS_PER_DECISION further rounds, at least one, have ended. Each
+# judgement reads all rounds so far: judging after every round would take more and more time.
 ROUNDS_PER_DECISION = 10
 
-# Without an answer for this time, and for this multiple of the shortest time that it took before, a core hangs.
+# A core hangs if it has not answered for this time, and for this multiple of the shortest time of an earlier answer.
 MIN_HANG_S = 2.0
 HANG_FACTOR = 10.0
 
@@ -69,7 +69,7 @@ GRACE_S = 30.0
 
 # Returns the dense points (Experiment.dense) worth measuring, from the round values so far by experiment.
 Refine = Callable[[Mapping[str, Sequence[float]]], set[str]]
-# Returns by which factor other programs slow this one down, at least 1.
+# Returns the factor, at least 1, by which other programs slow this one down.
 Slowdown = Callable[[], float]
 # Returns the ids of the experiments whose verdict is final, from the first header and all measurements so far.
 Decided = Callable[[Header, Sequence[Measurement]], set[str]]
@@ -82,18 +82,18 @@ class Progress(Protocol):
     """The display of a running session. The session enters it as a context and reports to it."""
 
     def __enter__(self) -> Progress:
-        """Begin the display."""
+        """Start the display."""
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """End the display."""
 
-    def begin(self, round_number: int, experiment: Experiment, share_done: float, left_s: float) -> None:
-        """Show that an experiment begins.
+    def start(self, round_number: int, experiment: Experiment, share_done: float, left_s: float) -> None:
+        """Show that the measurement of ``experiment`` begins.
 
-        ``round_number`` counts from 1. ``share_done`` is the share of the run that is done, from 0 to 1, and ``left_s``
-        an estimate of the time left in seconds.
+        ``round_number`` counts from 1. ``share_done`` is the completed share of the run, from 0 to 1, and ``left_s``
+        the estimated remaining time in seconds.
         """
 
     def sample(self, experiment: Experiment, sample: Sample) -> None:
@@ -107,17 +107,17 @@ class Progress(Protocol):
 class NodeTurns:
     """The nodes of a job, each of which measures single-machine experiments.
 
-    ``places`` are the nodes' indices in the job's list of nodes. ``at_once`` says whether they all measure at the same
-    time; otherwise they measure one after another.
+    ``places`` are the nodes' indices in the job's list of nodes. If ``at_once``, all nodes measure at the same time,
+    otherwise one after another.
     """
 
     places: Sequence[int]
     at_once: bool
 
     def fields(self, seed: str) -> dict[str, object]:
-        """Return the fields to add to a request: ``nodes``, a list of indices, and ``at_once``, a truth value.
+        """Return the fields to add to a request: ``nodes``, a list of indices, and ``at_once``, True or False.
 
-        The list has all ``places`` in an order shuffled by ``seed``; the same text gives the same order. Add the fields
+        The list has all ``places`` in an order shuffled by ``seed``; the same seed gives the same order. Add the fields
         only to requests of single-machine probes.
         """
         order = list(self.places)
@@ -137,15 +137,15 @@ class NodeTurns:
 class Control:
     """Passes Ctrl-C to a run: a signal handler calls ``request``.
 
-    ``stopped`` is True from the first request on. ``core`` is the core that is measuring, which the session sets, or
-    None. To stop at once, the handler raises, and the session kills its core.
+    ``stopped`` is True from the first request on. ``core`` is the core that is measuring, or None; the session sets it.
+    To stop at once, the signal handler raises an exception, and the session then kills its core.
     """
 
     stopped: bool = False
     core: Core | None = None
 
     def request(self) -> None:
-        """End the run after the current sample. It does not wait, and a second call has no further effect."""
+        """End the run after the current sample. The method does not wait. A second call has no effect."""
         if self.core is not None and not self.stopped:
             self.core.interrupt()
         self.stopped = True
@@ -155,17 +155,17 @@ class Control:
 class ExperimentProgress:
     """The progress of one experiment.
 
-    ``rounds`` are the numbers of the rounds that have been measured to their end, from 1, and ``failures`` is the
-    number of rounds that failed. ``values`` has the value of each metric in each round that ended with "ok"
+    ``rounds`` has the numbers (from 1) of the rounds in which the experiment was measured completely, and ``failures``
+    is the number of rounds that failed. ``values`` has the value of each metric in each round that ended with "ok"
     (``Session.values_of``), in the order of measurement. ``reason`` says why the experiment is no longer measured:
-    ``rounds``, ``precision``, ``decided``, ``duplicate``, ``skipped``, ``failed`` or ``invalid``. It is empty while the
+    ``rounds``, ``precision``, ``decided``, ``duplicate``, ``skipped``, ``failed`` or ``invalid``. It is "" while the
     experiment is measured.
     """
 
     rounds: set[int] = field(default_factory=set)
     failures: int = 0
     values: list[Sequence[float | None]] = field(default_factory=list)
-    reason: str = ""  # why it is no longer measured; empty while it is
+    reason: str = ""
 
 
 @dataclass
@@ -173,27 +173,28 @@ class Session:
     """One run of a plan.
 
     - ``plan``: the experiments and limits; ``seed``: the seed of their order in each round
-    - ``start_core``: starts a core for one round and passes its header to its first argument; the second is the time in
-      seconds that it has to start
+    - ``start_core``: starts a core for one round. Its arguments are a function, which receives the header of the core,
+      and the time in seconds within which the core must start
     - ``write``: receives every record, with the number of its round from 1; the last one, ``Stop``, has round 0
-    - ``values_of``: returns the value of each metric of the probe in a round, None for one without a value; precision
-      is judged by the first metric that the experiment has (``metric_rounds.main_values``)
+    - ``values_of``: returns the value of each metric of the probe in a round, None for a metric without a value; the
+      precision is that of the first metric with values (``metric_rounds.main_values``)
     - ``progress``: the display; ``control``: stops the run on request
     - ``refine``: returns the ids of the dense experiments to measure, given the round values so far by experiment id;
-      by default none
-    - ``decided``: returns the experiments whose verdict is final, from the first header and all measurements so far,
-      in place of the precision. It is called after the sixth round, and then whenever there are a tenth more rounds,
-      so that deciding costs a long run no more than a short one. None for a run that is not compared while it is
-      measured
+      by default, it returns none
+    - ``decided``: returns the ids of the experiments whose verdict is final, from the first header and all measurements
+      so far; these experiments are no longer measured, and the precision does not end any. It is called after the sixth
+      round, and then whenever the number of rounds has grown by a tenth, so that the cost does not grow with the length
+      of the run. None for a run that is not compared while it is measured
     - ``nodes``: the nodes that each measure the single-machine experiments; None measures them once
     - ``sync``: called between experiments, so that writing records to disk does not disturb a measurement
     - ``memory``: holds memory between experiments; by default none is held
     - ``clock``: returns the current time in seconds; ``began``: the start of the budget by this clock, or None if it
       starts with ``run``
-    - ``slowdown``: called before each round; by default nothing slows the summary down
-    - ``closing_s``: the time in seconds that the command needs besides the summary, such as for a report
-    - ``grace_s``: the time that an experiment has in addition to its slice, warm-up, samples and declared set-up,
-      before its core is killed
+    - ``slowdown``: called before each round, returns the factor (at least 1) by which other programs slow this one
+      down, with which the time for the summary is multiplied; by default 1
+    - ``closing_s``: the time in seconds that the command needs after the summary, such as for a report
+    - ``grace_s``: the time in seconds that an experiment has in addition to its slice, warm-up, samples and declared
+      set-up, before its core is killed
     """
 
     plan: Plan
@@ -236,16 +237,17 @@ class Session:
     def __post_init__(self) -> None:
         """Find the series of the plan, which are measured in one round only."""
         self._series = frozenset(e.id for e in self.plan.experiments if e.interval_s)
-        self._places = {experiment.id: place for place, experiment in enumerate(self.plan.experiments)}
+        self._indices = {experiment.id: index for index, experiment in enumerate(self.plan.experiments)}
         self._pace = Pace(self.plan.limits, self.nodes.turns if self.nodes else 1)
 
     def take_over(self, measurements: Iterable[Measurement]) -> None:
         """Count the measurements of an earlier, interrupted run of the same plan; call it before ``run``.
 
-        An experiment is not measured again in the rounds that it has here, unless it was interrupted or failed in them.
-        One that makes no sense on this machine or is invalid is not measured again at all. Measurements of other
-        experiments have no effect. Nothing is written: the run file has the records already. The budget is not reduced.
-        Dense points are chosen anew from these measurements, and measured ones stay chosen.
+        An experiment is not measured again in the rounds of ``measurements``, unless it was interrupted or failed in
+        them. An experiment that was skipped as impossible on this machine, or was invalid, is not measured again at
+        all. Measurements of experiments that are not in the plan have no effect. Nothing is written: the run file has
+        the records already. The budget is not reduced. Dense points are chosen anew from these measurements, and
+        measured ones stay chosen.
         """
         for measurement in measurements:
             self._summarised.add(measurement.outcome.id)
@@ -259,26 +261,34 @@ class Session:
     def run(self) -> Stop:
         """Measure until no experiment is left, the budget is spent or a stop is requested, and return the last record.
 
-        The record, which is also written, has the reason for each experiment by its id: ``rounds`` (fixed rounds are
-        complete), ``precision``, ``decided``, ``budget``, ``interrupted``, ``even`` (a dense point that was not
-        chosen), ``duplicate`` (its parameters resolve to those of another experiment), or an outcome that is not ok,
-        such as ``failed``, which is also that of an experiment that lacks fixed rounds because they failed.
+        The record, which is also written, maps the id of each experiment to the reason why it was no longer measured:
+        ``rounds`` (fixed rounds are complete), ``precision``, ``decided``, ``budget``, ``interrupted``, ``even`` (a
+        dense point that was not chosen), ``duplicate`` (its parameters resolve to those of another experiment), or an
+        outcome other than ok, such as ``failed``. The reason is ``failed`` also for an experiment with fewer than the
+        fixed number of rounds because some failed.
 
-        Raises CoreError if a core cannot be started, UsageError if the nodes of the job change between rounds, and what
-        ``write`` raises, such as FileError. A core that dies or hangs fails only the current round of its current
+        Raises CoreError if a core cannot be started, UsageError if the nodes of the job change between rounds, and the
+        errors of ``write``, such as FileError. A core that dies or hangs fails only the current round of its current
         experiment. Call it once.
         """
         self._began = self.clock() if self.began is None else self.began
         self._expect_all()
         with self.progress:
             self._rounds()
-        return self._finish()
+        otherwise = "interrupted" if self.control.stopped else "budget"
+        reasons = {
+            experiment.id: self._measured[experiment.id].reason or (otherwise if self._in(experiment) else "even")
+            for experiment in self.plan.experiments
+        }
+        stop = Stop(reasons=reasons, elapsed_s=self.clock() - self._began, interrupted=self.control.stopped)
+        self.write(stop)
+        return stop
 
     def _rounds(self) -> None:
-        for number in range(1, self._last_round() + 1):
+        for number in range(1, (self.plan.limits.rounds or 1_000_000) + 1):
             if self.control.stopped or self._out_of_time():
                 break
-            if not any(self._wanted(experiment, number) for experiment in self.plan.experiments):
+            if not any(self._is_due(experiment, number) for experiment in self.plan.experiments):
                 if all(
                     self._measured[experiment.id].reason for experiment in self.plan.experiments if self._in(experiment)
                 ):
@@ -312,7 +322,7 @@ class Session:
     def end_slice(self) -> None:
         """End the current slice after its sample, because the time for measuring is over. Another thread may call it.
 
-        It does nothing if no core is running. Call it once for each slice: a core that is told twice ends at once.
+        It does nothing if no core is running. Call it at most once for each slice: a second call ends the core at once.
         """
         if (core := self.control.core) is not None:
             core.interrupt()
@@ -329,9 +339,6 @@ class Session:
         shuffled = list(self.plan.experiments)
         random.Random(f"{self.seed}/{number}").shuffle(shuffled)
         return shuffled
-
-    def _last_round(self) -> int:
-        return self.plan.limits.rounds or 1_000_000
 
     def _out_of_time(self) -> bool:
         return self._is_limited() and self._left_s() <= 0
@@ -375,7 +382,7 @@ class Session:
         tried = len(measured.rounds) + measured.failures
         self._pace.expect(experiment, 0 if is_over else max(0, rounds - tried))
 
-    def _wanted(self, experiment: Experiment, number: int) -> bool:
+    def _is_due(self, experiment: Experiment, number: int) -> bool:
         measured = self._measured[experiment.id]
         return self._in(experiment) and not measured.reason and number not in measured.rounds
 
@@ -385,7 +392,9 @@ class Session:
     def _round(self, number: int) -> bool:
         """Measure one round; return False if the rest of the budget is too short for all of its experiments."""
         self._slowdowns.append(self.slowdown())
-        todo = self._affordable(number, [each for each in self.order(number) if self._wanted(each, number)])
+        todo = self._affordable(
+            number, [candidate for candidate in self.order(number) if self._is_due(candidate, number)]
+        )
         has_begun = False
         while not self.control.stopped and not self._out_of_time():
             todo = [experiment for experiment in todo if self._has_time(experiment, self._start_core_s)]
@@ -401,16 +410,16 @@ class Session:
         It is left out as late as possible, so that it has as many rounds as there is time for.
         """
         later = MIN_ROUNDS - number
-        is_known = number > ROUNDS_BEFORE_COSTLY and all(each.id in self._took_s for each in todo)
+        is_known = number > ROUNDS_BEFORE_COSTLY and all(experiment.id in self._took_s for experiment in todo)
         if self.plan.limits.rounds is not None or later < 0 or not is_known:
             return todo
-        by_time = sorted(todo, key=lambda each: self._took_s[each.id], reverse=True)
-        costly = {each.id for each in by_time[: int(COSTLY_SHARE * len(todo))]}
-        others = [each for each in todo if each.id not in costly]
+        by_time = sorted(todo, key=lambda experiment: self._took_s[experiment.id], reverse=True)
+        costly = {experiment.id for experiment in by_time[: int(COSTLY_SHARE * len(todo))]}
+        rest = [experiment for experiment in todo if experiment.id not in costly]
         costly_s = sum(self._took_s[identity] for identity in costly)
-        others_s = self._start_core_s + ROUND_PER_SHORTEST * sum(self._took_s[each.id] for each in others)
-        needed_s = (1 + later) * others_s
-        return others if needed_s <= self._left_s() < needed_s + costly_s else todo
+        rest_s = self._start_core_s + ROUND_PER_SHORTEST * sum(self._took_s[experiment.id] for experiment in rest)
+        needed_s = (1 + later) * rest_s
+        return rest if needed_s <= self._left_s() < needed_s + costly_s else todo
 
     def _with_one_core(self, number: int, todo: Sequence[Experiment]) -> list[Experiment]:
         """Measure with a fresh core until the list is done or the core has ended; return the remaining experiments."""
@@ -483,21 +492,21 @@ class Session:
 
     def _check_job(self, header: Header) -> None:
         """Raise UsageError if the nodes are not those of earlier rounds: their medians would mix different machines."""
-        own = nodes_of(header.machine)
+        nodes = nodes_of(header.machine)
         if self._job is None:
-            self._job = own
-        elif own != self._job:
-            changed = next((pair for pair in zip(self._job, own, strict=False) if pair[0] != pair[1]), None)
-            words = (
-                f"{changed[1]} replaced {changed[0]}" if changed else f"{len(own)} nodes instead of {len(self._job)}"
+            self._job = nodes
+        elif nodes != self._job:
+            changed = next((pair for pair in zip(self._job, nodes, strict=False) if pair[0] != pair[1]), None)
+            message = (
+                f"{changed[1]} replaced {changed[0]}" if changed else f"{len(nodes)} nodes instead of {len(self._job)}"
             )
             raise UsageError(
-                f"the nodes of the job changed between rounds ({words}): allocate them first (salloc, --slurm)"
+                f"the nodes of the job changed between rounds ({message}): allocate them first (salloc, --slurm)"
             )
 
     def _measure_one(self, core: Core, number: int, experiment: Experiment) -> bool:
         """Measure one experiment and return whether the core is still running."""
-        self.progress.begin(number, experiment, *self._time_left())
+        self.progress.start(number, experiment, *self._time_left())
         samples: list[Sample] = []
 
         def keep(record: Header | Sample | Outcome) -> None:
@@ -514,7 +523,7 @@ class Session:
         deadline_s = slice_s + limits.warmup_s + 3 * longest_sample_s + setup_s + self.grace_s
         deadline_s = min(deadline_s, self._max_s())
         request = make_request(experiment, limits, slice_s)
-        if self.nodes is not None and not probe_of(experiment.probe).takes_whole_job:
+        if self.nodes is not None and not probe_of(experiment.probe).takes_all_ranks:
             request |= self.nodes.fields(f"{self.seed}/{number}/{experiment.id}")
         self._summarised.add(experiment.id)
         began = self.clock()
@@ -540,7 +549,7 @@ class Session:
         if self.memory:
             self.memory.release_for(experiment)
         outcome = core.measure(request, deadline_s, keep)
-        # The core answers a request that it cannot read without its id.
+        # If the core cannot read a request, its outcome has no id.
         outcome = msgspec.structs.replace(outcome, id=experiment.id)
         if self.memory:
             self.memory.hold_after(outcome)
@@ -585,16 +594,16 @@ class Session:
 
     def _drop_duplicate(self, outcome: Outcome) -> None:
         """End the later one of two experiments of the plan whose parameters resolve to the same values."""
-        if outcome.id not in self._places:
+        if outcome.id not in self._indices:
             return
-        own = self.plan.experiments[self._places[outcome.id]]
-        key = resolved_key(own, outcome)
-        other = self._resolved.setdefault(key, own.id)
-        if other != own.id:
-            first, later = sorted((own.id, other), key=self._places.__getitem__)
+        planned = self.plan.experiments[self._indices[outcome.id]]
+        key = resolved_key(planned, outcome)
+        other = self._resolved.setdefault(key, planned.id)
+        if other != planned.id:
+            first, later = sorted((planned.id, other), key=self._indices.__getitem__)
             self._resolved[key] = first
             self._measured[later].reason = DUPLICATE
-            self._pace.expect(self.plan.experiments[self._places[later]], 0)
+            self._pace.expect(self.plan.experiments[self._indices[later]], 0)
 
     def _why_rest(self, probe: Probe, measured: ExperimentProgress) -> str:
         limits = self.plan.limits
@@ -622,15 +631,3 @@ class Session:
             return min(1.0, spent_s / self.plan.limits.budget_s), left_s
         rest_s = min(left_s, self._pace.rest_s()) if self.plan.limits.budget_binds else self._pace.rest_s()
         return spent_s / (spent_s + rest_s) if spent_s + rest_s > 0 else 0.0, rest_s
-
-    def _finish(self) -> Stop:
-        stop = Stop(reasons=self._reasons(), elapsed_s=self.clock() - self._began, interrupted=self.control.stopped)
-        self.write(stop)
-        return stop
-
-    def _reasons(self) -> dict[str, str]:
-        otherwise = "interrupted" if self.control.stopped else "budget"
-        return {
-            experiment.id: self._measured[experiment.id].reason or (otherwise if self._in(experiment) else "even")
-            for experiment in self.plan.experiments
-        }

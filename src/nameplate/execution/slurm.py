@@ -49,10 +49,10 @@ _REASONS = (
 class Allocation:
     """The resources that a job requests, and the srun command that starts the ranks in the job.
 
-    ``asked`` has the texts of the given options of srun by their long names without dashes, such as ``{"nodes": "2",
-    "ntasks-per-node": "1"}``. At least one of ``nodes``, ``nodelist`` and ``ntasks`` must be there. The texts are
-    checked only when ``ranks`` or ``nodes`` is read. ``srun`` has the words of the command, from ``srun`` on, without
-    these options, except that it keeps ``--cpus-per-task``.
+    ``asked`` maps the long names of srun options, without dashes, to their values as text, such as ``{"nodes": "2",
+    "ntasks-per-node": "1"}``. It must have at least one of ``nodes``, ``nodelist`` and ``ntasks``. The values are
+    checked only when ``ranks`` or ``nodes`` is read. ``srun`` has the arguments of the remaining command, starting with
+    ``srun``: without the options in ``asked``, except that ``--cpus-per-task`` is kept, since srun does not inherit it.
     """
 
     asked: Mapping[str, str]
@@ -62,8 +62,8 @@ class Allocation:
     def ranks(self) -> int:
         """Return the number of ranks of the job: ``ntasks``, else the nodes times ``ntasks-per-node`` (1 by default).
 
-        Raises UsageError if an option's text is not a whole number from 1 to ``MAX_RANKS``, or if ``nodelist`` is not a
-        list of hosts. A product may be above ``MAX_RANKS``.
+        Raises UsageError if an option's value is not a whole number from 1 to ``MAX_RANKS``, or if ``nodelist`` is not
+        a list of hosts. The product may be above ``MAX_RANKS``.
         """
         if "ntasks" in self.asked:
             return self._count("ntasks")
@@ -73,9 +73,9 @@ class Allocation:
     def nodes(self) -> int:
         """Return the number of nodes of the job: ``nodes``, else the length of ``nodelist``, else ``ntasks``.
 
-        The last is the maximum, because Slurm then chooses the number of nodes. A host that ``nodelist`` has twice
-        counts twice. Raises UsageError if an option's text is not a whole number from 1 to ``MAX_RANKS``, or if
-        ``nodelist`` is not a list of hosts.
+        With only ``ntasks``, Slurm chooses the number of nodes, and the result is the maximum. A host that occurs twice
+        in ``nodelist`` counts twice. Raises UsageError if an option's value is not a whole number from 1 to
+        ``MAX_RANKS``, or if ``nodelist`` is not a list of hosts.
         """
         if "nodes" in self.asked:
             return self._count("nodes")
@@ -92,10 +92,11 @@ class Allocation:
 
 
 def allocation_of(launch: Launch) -> Allocation:
-    """Return the allocation that the words of ``--mpi "srun …"`` request.
+    """Return the allocation that the arguments of ``--mpi "srun …"`` request. Nothing is allocated.
 
-    Raises UsageError if the launcher is not srun, an option lacks its value, or the words have none of ``--nodes``,
-    ``--ntasks`` and ``--nodelist`` (nor their short forms). The values are not checked, and nothing is allocated.
+    ``launch`` is the launch made from that text. Raises UsageError if its launcher is not srun, an option lacks its
+    value, or ``--nodes``, ``--ntasks`` and ``--nodelist`` (and their short forms) are all missing. The values are not
+    checked.
     """
     if not launch.launcher or not is_srun(launch.launcher[0]):
         raise UsageError(
@@ -105,8 +106,8 @@ def allocation_of(launch: Launch) -> Allocation:
     parser = OptionExtractor()
     for names in _ALLOCATION:
         parser.add_argument(*names, dest=names[-1].removeprefix("--"))
-    found, rest = parser.pick(launch.launcher)
-    asked = {name: value for name, value in found.items() if value is not None}
+    options, rest = parser.pick(launch.launcher)
+    asked = {name: value for name, value in options.items() if value is not None}
     if not asked.keys() & {"nodes", "ntasks", "nodelist"}:
         raise UsageError(
             '--slurm: the number of nodes is missing; give it, as in --mpi "srun -N 2 --ntasks-per-node=1"'
@@ -119,18 +120,18 @@ def allocation_of(launch: Launch) -> Allocation:
 def write_script(path: Path, allocation: Allocation, run: Run, arguments: Sequence[str]) -> None:
     """Write a batch script for sbatch that runs nameplate with the same ``arguments`` in the allocation.
 
-    ``path`` is the new script, which is not submitted. ``run`` is the first record of the run, of which the plan and
-    ``per_node`` are read. ``arguments`` are the words after ``nameplate`` on the command line: --slurm is left out, and
-    --mpi gets ``allocation.srun``. Without -o in ``arguments``, the run file is ``nameplate-JOBID.jsonl``. Unless the
-    allocation has a time, the script requests the longest time of the plan (``budget.longest_s``) and 11 minutes to
-    start and stop, rounded up to a minute.
+    ``path`` is the new script, which is not submitted. ``run`` is the first record of the run; only its plan and
+    ``per_node`` are used. ``arguments`` are the command-line arguments after ``nameplate``: in the script, --slurm is
+    left out, and --mpi has ``allocation.srun`` as its value. Without -o in ``arguments``, the run file is
+    ``nameplate-JOBID.jsonl``. Unless the allocation has a ``time``, the script requests the longest time of the plan
+    (``budget.longest_s``) and 11 minutes to start and stop, rounded up to a minute.
 
     Raises UsageError if the plan has no MPI probe and ``run.per_node`` is "", if an option of the allocation is not
     printable, or if its number of nodes is not valid with ``per_node`` "in-turn". Raises FileError if the script cannot
     be written, or the script or the named run file exists already.
     """
     plan = run.plan
-    if not run.per_node and not any(probe_of(each.probe).takes_whole_job for each in plan.experiments):
+    if not run.per_node and not any(probe_of(experiment.probe).takes_all_ranks for experiment in plan.experiments):
         raise UsageError(
             f"--slurm: {plan.name} does not need MPI: submit it with "
             f'`sbatch --exclusive --wrap "nameplate run {plan.name}"`'
@@ -150,17 +151,17 @@ def write_script(path: Path, allocation: Allocation, run: Run, arguments: Sequen
 
 
 def _command(arguments: Sequence[str], allocation: Allocation) -> tuple[list[str], str | None]:
-    """Return the command for the script, with the remaining words for srun, and the run file if it was named."""
+    """Return the command for the script, without the run file, and the run file's path, None if -o was not given."""
     parser = OptionExtractor()
     parser.add_argument("--slurm")
     parser.add_argument("--mpi")
     parser.add_argument("-o", "--output")
-    found, rest = parser.pick(arguments)
-    return [*_this_program(), *rest, "--mpi", shlex.join(allocation.srun)], found["output"]
+    options, rest = parser.pick(arguments)
+    return [*_this_program(), *rest, "--mpi", shlex.join(allocation.srun)], options["output"]
 
 
 def _this_program() -> list[str]:
-    """Return the words that start nameplate, independent of the current directory."""
+    """Return the command that starts nameplate from any current directory."""
     script = Path(sysconfig.get_path("scripts")) / "nameplate"
     return [str(script)] if script.is_file() else [sys.executable, "-I", "-m", "nameplate"]
 
@@ -175,9 +176,9 @@ def _script(allocation: Allocation, plan: str, max_s: float, command: Sequence[s
         **allocation.asked,
     }
     lines = [f"#SBATCH --{name}={_in_a_line(value)}" for name, value in head.items()]
-    wanted = [f"##SBATCH --{name}=NAME" for name in ("account", "partition") if name not in head]
-    own_file = '"nameplate-$SLURM_JOB_ID.jsonl"' if run_file is None else shlex.quote(run_file)
-    return "\n".join([*_OPENING, *lines, *wanted, *_REASONS, f"exec {shlex.join(command)} {own_file}", ""])
+    placeholders = [f"##SBATCH --{name}=NAME" for name in ("account", "partition") if name not in head]
+    run_path = '"nameplate-$SLURM_JOB_ID.jsonl"' if run_file is None else shlex.quote(run_file)
+    return "\n".join([*_OPENING, *lines, *placeholders, *_REASONS, f"exec {shlex.join(command)} {run_path}", ""])
 
 
 def _in_a_line(value: str) -> str:

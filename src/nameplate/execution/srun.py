@@ -26,16 +26,16 @@ _PAGES = {
         "Open MPI refuses to run as root: use another user, or set OMPI_ALLOW_RUN_AS_ROOT=1 and "
         "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"
     ),
-    # A job that ends removes the folder in which another one of the same user makes its own.
+    # A job that ends removes the folder in which another job of the same user creates its folder.
     "orte_session_dir failed": (
         "Open MPI could not make its folder for temporary files: another job of yours ended at that moment, or the "
-        "disk is full; start it again, or name a folder of its own by --mca orte_tmpdir_base FOLDER"
+        "disk is full; start it again, or give it a separate folder: --mca orte_tmpdir_base FOLDER"
     ),
 }
 
 
 class OptionExtractor(argparse.ArgumentParser):
-    """Extracts known options from the words of a command, and leaves the others unchanged.
+    """Extracts known options from the arguments of a command, and leaves all other arguments unchanged.
 
     Declare the options with ``add_argument``, as for argparse. There is no --help, and options cannot be abbreviated.
     """
@@ -44,18 +44,18 @@ class OptionExtractor(argparse.ArgumentParser):
         super().__init__(add_help=False, allow_abbrev=False)
 
     def error(self, message: str) -> None:  # type: ignore[override]
-        """Raise UsageError with argparse's message, where the base class would end the program."""
+        """Raise UsageError with argparse's ``message``; the base class would end the program."""
         raise UsageError(message)
 
-    def pick(self, words: Sequence[str]) -> tuple[dict[str, str | None], list[str]]:
-        """Return the texts of the known options by ``dest``, and the other words in their order.
+    def pick(self, argv: Sequence[str]) -> tuple[dict[str, str | None], list[str]]:
+        """Return the values of the known options by ``dest``, and the other arguments in their order.
 
-        ``words`` may include the program's name, which is then the first of the other words. The text of an option that
-        is not among the words is None; of an option that occurs twice, the last text counts. Raises UsageError for an
-        option without its value.
+        ``argv`` may begin with the program's name, which is then the first of the other arguments. The value of an
+        option that is not in ``argv`` is None; if an option occurs several times, the last value is returned. Raises
+        UsageError for an option without its value.
         """
-        found, rest = self.parse_known_args(words)
-        return vars(found), rest
+        options, rest = self.parse_known_args(argv)
+        return vars(options), rest
 
 
 def is_srun(launcher: str) -> bool:
@@ -63,44 +63,44 @@ def is_srun(launcher: str) -> bool:
     return Path(launcher).name == "srun"
 
 
-def family_by_pmi(words: Sequence[str], families: Sequence[str]) -> str:
-    """Return the name of the MPI that matches the PMI which srun is to use, as an element of ``families``.
+def family_by_pmi(argv: Sequence[str], families: Sequence[str]) -> str:
+    """Return the element of ``families`` whose MPI uses the PMI that srun will use.
 
-    ``words`` are the srun command with ``srun`` first. ``families`` are the names of the MPI builds, at least one, such
-    as ``openmpi`` (PMIx) and ``mpich`` (PMI-2). The PMI is that of --mpi, else of SLURM_MPI_TYPE, else the cluster's
-    default, for which ``scontrol`` is run. If no PMI is known or no family matches, the result is the first one. Raises
-    UsageError if --mpi lacks its value.
+    ``argv`` has the srun command with ``srun`` first. ``families`` are the names of the MPI builds, at least one, such
+    as ``openmpi`` (PMIx) and ``mpich`` (PMI-2). The PMI is the value of --mpi, else of SLURM_MPI_TYPE, else the
+    cluster's default, for which ``scontrol`` is run. If no PMI is known or no family matches, the result is the first
+    family. Raises UsageError if --mpi lacks its value.
     """
-    pmi = _asked_pmi(words) or _default_pmi()
+    pmi = _asked_pmi(argv) or _default_pmi()
     return next((family for family in families if pmi.startswith(PMI_OF.get(family, "?"))), families[0])
 
 
-def complete(words: Sequence[str], family: str) -> tuple[str, ...]:
-    """Return the words of an srun command, completed by the options that nameplate needs.
+def complete(argv: Sequence[str], family: str) -> tuple[str, ...]:
+    """Return the arguments of an srun command, completed by the options that nameplate needs.
 
-    ``words`` begin with ``srun``, which the added options follow, so that the user's own options override them. They
-    are ``--input=0`` and ``--kill-on-bad-exit=1``. ``family`` is a name as in ``launch.mpi_programs``: ``openmpi`` adds
-    ``--mpi=pmix``, ``mpich`` adds ``--mpi=pmi2``, and others add nothing. ``--mpi`` is not added if the words,
-    SLURM_MPI_TYPE or the cluster's default (from ``scontrol``) name a PMI. Raises UsageError if --mpi lacks its value.
+    ``argv`` begins with ``srun``. ``--input=0`` and ``--kill-on-bad-exit=1`` are inserted after it, so that the user's
+    options, which follow, override them. ``family`` is a name as in ``launch.mpi_programs``: ``openmpi`` adds
+    ``--mpi=pmix``, ``mpich`` adds ``--mpi=pmi2``, and others add nothing. ``--mpi`` is not added if ``argv``,
+    SLURM_MPI_TYPE or the cluster's default (from ``scontrol``) names a PMI. Raises UsageError if --mpi lacks its value.
     """
-    pmi = [] if _asked_pmi(words) or _default_pmi() or family not in PMI_OF else [f"--mpi={PMI_OF[family]}"]
-    always = [word for word in _ALWAYS if word not in words]
-    return (words[0], *always, *pmi, *words[1:])
+    pmi = [] if _asked_pmi(argv) or _default_pmi() or family not in PMI_OF else [f"--mpi={PMI_OF[family]}"]
+    always = [word for word in _ALWAYS if word not in argv]
+    return (argv[0], *always, *pmi, *argv[1:])
 
 
-def explain(launchers_words: str) -> str:
-    """Return a line that explains a known error page of Open MPI in a launcher's output; empty if the text has none."""
-    return next((line for part, line in _PAGES.items() if part in launchers_words), "")
+def explain(stderr: str) -> str:
+    """Return a line that explains a known error of Open MPI in a launcher's standard error; "" if it has none."""
+    return next((line for part, line in _PAGES.items() if part in stderr), "")
 
 
-def _asked_pmi(words: Sequence[str]) -> str:
+def _asked_pmi(argv: Sequence[str]) -> str:
     parser = OptionExtractor()
     parser.add_argument("--mpi")
-    return parser.pick(words[1:])[0]["mpi"] or os.environ.get("SLURM_MPI_TYPE", "")
+    return parser.pick(argv[1:])[0]["mpi"] or os.environ.get("SLURM_MPI_TYPE", "")
 
 
 def _default_pmi() -> str:
-    """Return the default PMI of the cluster; empty if there is none, or Slurm does not answer."""
+    """Return the default PMI of the cluster; "" if there is none, or Slurm does not answer."""
     try:
         answer = child_process.run(["scontrol", "show", "config"], _DEADLINE_S)
     except (OSError, subprocess.TimeoutExpired):

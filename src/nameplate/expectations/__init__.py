@@ -1,1 +1,1 @@
-"""Say what a machine should deliver, and judge a run by it."""
+"""Determine the expected values of a machine, and judge a run by them."""

@@ -1,4 +1,7 @@
-"""Read the catalogue: what others measured on cloud instance types. The distribution ``nameplate-catalogue`` has it."""
+"""Read the catalogue of values that others measured on cloud instance types.
+
+The Python distribution ``nameplate-catalogue`` contains it.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,11 @@ _Decoded = TypeVar("_Decoded")
 
 
 class CatalogueSource(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A source of the catalogue, with its licence and what was changed."""
+    """A source of the catalogue.
+
+    ``name`` and ``address`` (a URL) identify the source, ``licence`` is its licence, and ``changes`` says how its data
+    was changed.
+    """
 
     name: str
     address: str
@@ -33,12 +40,14 @@ class CatalogueSource(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class CatalogueMachine(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
-    """An instance type, and what one instance of it delivered; None was not measured.
+    """An instance type, and the values measured on one instance; None means not measured.
 
-    ``vendor`` is such as "aws" and ``type`` such as "c7i.large". ``cpu`` is the model's name in the guest, and ``dmi``
-    the vendor and the product name of the DMI; ``vcpus`` is 0, and they are empty, if only a floor is known.
-    ``latency_s`` is that of a random pointer chase on huge pages, the bandwidths are those of all vCPUs in bytes per
-    second. Below ``triad_floor_bytes_per_s`` the vendor's health check drains a machine of this type.
+    ``vendor`` is, for example, "aws" and ``type`` "c7i.large". ``cpu`` is the model name of the CPU in the guest, and
+    ``dmi`` the guest's vendor and product name from the DMI. ``vcpus`` is 0, and ``cpu`` and ``dmi`` are "", if only
+    ``triad_floor_bytes_per_s`` is known. ``latency_s`` is the latency of a random pointer chase on huge pages.
+    ``read_bytes_per_s`` and ``update_bytes_per_s`` are the bandwidths of all vCPUs together, for reading and for
+    updating in place. The vendor's health check takes a machine out of service if its triad bandwidth is below
+    ``triad_floor_bytes_per_s``.
     """
 
     vendor: _Name
@@ -56,7 +65,7 @@ class CatalogueMachine(msgspec.Struct, frozen=True, array_like=True, forbid_unkn
 
 
 class Catalogue(msgspec.Struct, frozen=True):
-    """The machines of a catalogue, the day they were collected, and the sources."""
+    """The machines of a catalogue, the sources, and the date (``collected``, in ISO 8601) of the collection."""
 
     collected: str
     sources: list[CatalogueSource]
@@ -71,22 +80,25 @@ class _Head(msgspec.Struct, frozen=True):
 
 def find_catalogue() -> Path | None:
     """Return the path of the installed catalogue, or None if its distribution is not installed."""
-    found = find_spec(PACKAGE)
-    if found is None or not found.submodule_search_locations:
+    spec = find_spec(PACKAGE)
+    if spec is None or not spec.submodule_search_locations:
         return None
-    return Path(next(iter(found.submodule_search_locations))) / "machines.jsonl"
+    return Path(next(iter(spec.submodule_search_locations))) / "machines.jsonl"
 
 
 def read_catalogue(path: Path) -> Catalogue:
-    """Return the catalogue in a file.
+    """Return the content of the catalogue file ``path``.
 
     Raises:
-        FileError: the file cannot be read, or a line is not what it should be; the message has the line.
+        FileError: the file cannot be read, or a line is not valid; the message has the number of the line.
     """
     lines = read_text(path, MAX_BYTES, "catalogue").splitlines()
     head = _decoded(path, 1, lines[0] if lines else "", _HEAD)
     if head.schema != _SCHEMA:
-        raise FileError(f"{path}: schema {head.schema}, but this version of nameplate reads {_SCHEMA}")
+        raise FileError(
+            f"{path}: schema {head.schema}, but this version of nameplate reads {_SCHEMA}; install the "
+            "nameplate-catalogue of this version"
+        )
     machines = [_decoded(path, number, line, _MACHINE) for number, line in enumerate(lines[1:], start=2)]
     return Catalogue(head.collected, head.sources, machines)
 
@@ -99,13 +111,13 @@ def _decoded(path: Path, number: int, line: str, decoder: msgspec.json.Decoder[_
     try:
         return decoder.decode(line)
     except msgspec.DecodeError as error:
-        raise FileError(f"{path}, line {number}: {_words(str(error))}") from None
+        raise FileError(f"{path}, line {number}: {_message(str(error))}") from None
 
 
-def _words(error: str) -> str:
+def _message(error: str) -> str:
     """Return an error with the name of the field instead of its position in the list."""
-    message, _, place = error.partition(" - at `$[")
-    position = place.partition("]")[0]
+    message, _, path = error.partition(" - at `$[")
+    position = path.partition("]")[0]
     fields = CatalogueMachine.__struct_fields__
     if not position.isdigit() or int(position) >= len(fields):
         return error

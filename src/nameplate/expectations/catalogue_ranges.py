@@ -1,7 +1,7 @@
-"""Derive expected ranges of a machine from the catalogue: what others measured on its type, or on its CPU.
+"""Derive expected ranges of a machine from catalogue values of its instance type or its CPU.
 
-The values were measured with other programs, so each range includes the difference between the programs on another
-machine. docs/measurements/catalogue.md says how the constants were found, and how often the ranges are wrong.
+The values were measured with other programs, so each range includes the uncertainty of the conversion to nameplate's
+values. docs/measurements/catalogue.md describes how the constants were determined, and how often the ranges are wrong.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ FALSE_POSITIVE_RATE = 0.004
 # Fewer machines do not show how much a family varies.
 MIN_FAMILY = 4
 # The median standard deviation of families, in logarithms, and its weight in values.
-_USUAL = (0.07, 3.0)
+_TYPICAL_SPREAD = (0.07, 3.0)
 # Where no family shows the spread of a type, it is that of a family that varies much.
-_USUAL_OF_FEW = (0.15, 10.0)
+_TYPICAL_SPREAD_OF_FEW = (0.15, 10.0)
 # The standard deviation between CPU models of a generation, in logarithms.
 _OTHER_MODEL = 0.25
 _DIGITS = 4
@@ -40,17 +40,19 @@ _SMALL, _MEDIUM = 4, 16
 
 @dataclass(frozen=True)
 class CatalogueValue:
-    """A value of the catalogue, and the metric that is compared with it.
+    """A value of the catalogue, and the metric of nameplate that is compared with this value.
 
-    ``factors`` are the lowest and the highest value of nameplate ÷ that of the program of the catalogue that programs
-    like it had, and ``error`` the standard deviation of its logarithm from machine to machine. ``shown`` is the factor
-    and the unit for a reader.
+    ``probe``, ``metric``, ``unit`` (SI base unit), ``kind`` and ``params`` identify the metric. ``value`` reads the
+    catalogue's value of a machine, None if it was not measured. ``factors`` are the lowest and the highest known ratio
+    of nameplate's value to the value of the catalogue's program, and ``error`` is the standard deviation of the natural
+    logarithm of this ratio from machine to machine. ``display`` is (factor, unit): a value times the factor is shown
+    with this unit.
     """
 
     probe: str
     metric: str
     unit: str
-    shown: tuple[float, str]
+    display: tuple[float, str]
     kind: Kind
     better_is_higher: bool
     params: tuple[tuple[str, str], ...]
@@ -61,11 +63,11 @@ class CatalogueValue:
 
 VALUES = (
     CatalogueValue("memory_latency", "latency", "s", (1e9, "ns"), "typical", False, (),
-                   lambda each: each.latency_s, (1.0, 1.0), 0.03),
+                   lambda entry: entry.latency_s, (1.0, 1.0), 0.03),
     CatalogueValue("memory_stream", "bandwidth", "B/s", (1e-9, "GB/s"), "capability", True, (("op", "read"),),
-                   lambda each: each.read_bytes_per_s, (1.0, 1.16), 0.03),
+                   lambda entry: entry.read_bytes_per_s, (1.0, 1.16), 0.03),
     CatalogueValue("memory_stream", "bandwidth", "B/s", (1e-9, "GB/s"), "capability", True, (("op", "update"),),
-                   lambda each: each.update_bytes_per_s, (1.0, 1.17), 0.03),
+                   lambda entry: entry.update_bytes_per_s, (1.0, 1.17), 0.03),
 )  # fmt: skip
 
 
@@ -73,153 +75,180 @@ VALUES = (
 class Family:
     """Machines of the catalogue that should be about as fast as one another.
 
-    ``words`` say what they have in common, such as "AMD EPYC 9V74 on azure". ``center`` is the value of the machine's
-    own type, None if that is unknown. ``error`` is how much the machine may differ from all of them, as the standard
-    deviation of a logarithm.
+    ``description`` names their common property, such as "AMD EPYC 9V74 on azure". ``center`` is the catalogue's value
+    of the instance type of the judged machine, in the SI base unit of the metric, None if the type is unknown.
+    ``error`` is the standard deviation of the natural logarithm of the ratio between the judged machine and the family,
+    in addition to the spread within the family; 0 for machines with the same CPU.
     """
 
-    words: str
+    description: str
     machines: tuple[CatalogueMachine, ...]
     center: float | None = None
     error: float = 0.0
 
 
 def family_of(
-    catalogue: Catalogue, machine: CatalogueMachine, what: CatalogueValue, is_type_known: bool, generation: str = ""
+    catalogue: Catalogue, machine: CatalogueMachine, quantity: CatalogueValue, is_type_known: bool, generation: str = ""
 ) -> Family | None:
     """Return the machines from which a value of ``machine`` can be predicted, or None if there are too few.
 
-    ``machine`` is an entry of the catalogue, or one that has the machine's facts and no values. They are those of the
-    same vendor with the same CPU, of the same generation otherwise, which is ``generation`` if the name of the CPU does
-    not tell. For a bandwidth they have the same number of CPUs, for a latency a similar one.
+    ``machine`` is an entry of ``catalogue``, or an entry made from a machine's facts without values. ``quantity`` is
+    the value to predict. With ``is_type_known``, the entry's own value is the center of the family. The family has
+    machines of the same vendor with the same CPU; if there are too few, machines with a CPU of the same generation.
+    ``generation`` is used if the name of the CPU does not show its generation. For a bandwidth, all machines have the
+    same number of CPUs; for a latency, a similar number and the same number of sockets.
     """
-    own = what.value(machine) if is_type_known else None
-    have = [each for each in catalogue.machines if what.value(each) is not None and _is_like(each, machine, what)]
-    same = tuple(each for each in have if (each.vendor, each.cpu) == (machine.vendor, machine.cpu))
-    if own is not None:
-        return Family(f"{machine.vendor} {machine.type}", same or (machine,), own)
+    value = quantity.value(machine) if is_type_known else None
+    have = [
+        entry
+        for entry in catalogue.machines
+        if quantity.value(entry) is not None and _is_like(entry, machine, quantity)
+    ]
+    same = tuple(entry for entry in have if (entry.vendor, entry.cpu) == (machine.vendor, machine.cpu))
+    if value is not None:
+        return Family(f"{machine.vendor} {machine.type}", same or (machine,), value)
     if len(same) >= MIN_FAMILY:
         return Family(f"{machine.cpu} on {machine.vendor}", same)
     generation = generation_named(machine.cpu) or generation
-    kin = tuple(each for each in have if generation and generation_named(each.cpu) == generation)
-    return Family(f"{generation} CPUs of any vendor", kin, error=_OTHER_MODEL) if len(kin) >= MIN_FAMILY else None
+    kin = tuple(entry for entry in have if generation and generation_named(entry.cpu) == generation)
+    return Family(f"{generation} CPUs of any provider", kin, error=_OTHER_MODEL) if len(kin) >= MIN_FAMILY else None
 
 
-def _is_like(each: CatalogueMachine, machine: CatalogueMachine, what: CatalogueValue) -> bool:
-    if what.better_is_higher:
-        return each.vcpus == machine.vcpus
-    return (_size(each.vcpus), each.sockets) == (_size(machine.vcpus), machine.sockets)
+def _is_like(entry: CatalogueMachine, machine: CatalogueMachine, quantity: CatalogueValue) -> bool:
+    if quantity.better_is_higher:
+        return entry.vcpus == machine.vcpus
+    return (_size(entry.vcpus), entry.sockets) == (_size(machine.vcpus), machine.sockets)
 
 
 def _size(vcpus: int) -> int:
     return 0 if vcpus <= _SMALL else 1 if vcpus <= _MEDIUM else 2
 
 
-def predict(family: Family, what: CatalogueValue, has_conversion: bool = True) -> tuple[float, float, float]:
-    """Return the low end, the middle and the high end of the range that a family predicts, in ``what.unit``.
+def predict(family: Family, quantity: CatalogueValue, has_conversion: bool = True) -> tuple[float, float, float]:
+    """Return the low end, the middle and the high end of the predicted range, in ``quantity.unit``.
 
-    ``has_conversion`` tells to convert from the catalogue's program to nameplate's, and to count the error of that.
+    ``family`` has the machines to predict from. With ``has_conversion``, the range is for nameplate's program and
+    includes the error of the conversion; otherwise it is for the catalogue's program.
     """
-    sign = 1 if what.better_is_higher else -1
-    logs = [sign * math.log(value) for each in family.machines if (value := what.value(each)) is not None]
+    sign = 1 if quantity.better_is_higher else -1
+    logs = [sign * math.log(value) for entry in family.machines if (value := quantity.value(entry)) is not None]
     center = None if family.center is None else sign * math.log(family.center)
-    usual = _USUAL if len(logs) >= MIN_FAMILY else _USUAL_OF_FEW
-    error = math.hypot(family.error, what.error if has_conversion else 0.0)
-    worst, middle, best = prediction_interval(logs, FALSE_POSITIVE_RATE, usual, center, error)
+    spread = _TYPICAL_SPREAD if len(logs) >= MIN_FAMILY else _TYPICAL_SPREAD_OF_FEW
+    error = math.hypot(family.error, quantity.error if has_conversion else 0.0)
+    worst, middle, best = prediction_interval(logs, FALSE_POSITIVE_RATE, spread, center, error)
     if center is not None:
         # One measurement may have been of a slow or a fast instance.
-        of_family = prediction_interval(logs, FALSE_POSITIVE_RATE, usual, None, error)
+        of_family = prediction_interval(logs, FALSE_POSITIVE_RATE, spread, None, error)
         worst, best = min(worst, of_family[0]), max(best, of_family[2])
     low, middle, high = sorted(math.exp(sign * end) for end in (worst, middle, best))
-    least, most = what.factors if has_conversion else (1.0, 1.0)
+    least, most = quantity.factors if has_conversion else (1.0, 1.0)
     return low * least, middle * math.sqrt(least * most), high * most
 
 
 def catalogue_expectation(
-    catalogue: Catalogue, machine: Machine, found: MachineType, experiments: Sequence[Experiment]
+    catalogue: Catalogue, machine: Machine, machine_type: MachineType, experiments: Sequence[Experiment]
 ) -> Expectation:
-    """Return what the catalogue expects of a machine in those of a run's ``experiments`` that do the same work.
+    """Return the ranges that the catalogue predicts for the experiments of a run on a machine.
 
-    ``found`` is the type of the machine. There are no ranges if the catalogue has no machine like it.
+    ``machine_type`` is the instance type of ``machine``. At most one experiment for each of ``VALUES`` has a range, and
+    only if it does the same work as the catalogue's program (``is_same_work``). A triad may have a range above the
+    floor of the vendor's health check. ``ranges`` of the result is empty if no experiment does such work, or the
+    catalogue has neither enough similar machines nor such a floor.
     """
-    like = found.known or CatalogueMachine(
-        found.vendor, "", machine.cpu.architecture, machine.cpu.model, machine.topology.threads, 0,
+    like = machine_type.known or CatalogueMachine(
+        machine_type.vendor, "", machine.cpu.architecture, machine.cpu.model, machine.topology.threads, 0,
         machine.topology.packages, "", None, None, None, None,
     )  # fmt: skip
     product = product_of(machine.cpu)
     generation = product.generation if product else ""
-    ranges, origins, notes = [], [], []
-    for what in VALUES:
-        same = [each for each in experiments if is_same_work(each, what, machine)]
-        is_known = found.known is not None
-        family = family_of(catalogue, like, what, is_known, generation) if same else None
+    ranges, origins, peers, notes = [], [], [], []
+    for quantity in VALUES:
+        same = [entry for entry in experiments if is_same_work(entry, quantity, machine)]
+        is_known = machine_type.known is not None
+        family = family_of(catalogue, like, quantity, is_known, generation) if same else None
         if family is None:
             continue
         # The largest region has the fewest hits in a cache.
-        ranges.append(_range(max(same, key=lambda each: int(each.params.get("size", 0))), what, family))
-        origins.append(f"{' '.join(value for _, value in what.params) or what.metric}: {_source(family, what)}")
+        peers.append(_peers(family))
+        ranges.append(_range(max(same, key=lambda entry: int(entry.params.get("size", 0))), quantity, family))
+        origins.append(
+            f"{' '.join(value for _, value in quantity.params) or quantity.metric}: {_source(family, quantity)}"
+        )
     if ranges and like.type and like.cpu != machine.cpu.model:
         notes.append(f"the catalogue's {like.type} had another CPU: {like.cpu}")
     floor = _floor(experiments, like)
     if floor is not None:
         ranges.append(floor)
+        peers.append(f"{like.vendor}'s health check for {like.type}")
         origins.append(f"triad: the floor of {like.vendor}'s health check for {like.type}")
     return Expectation(
         kind="catalogue",
-        machine=_words(found, machine, product),
+        machine=_source_text(machine_type, machine, product),
         provisional=False,
         ranges=ranges,
         origins=origins,
+        peers=peers,
         notes=notes,
     )
 
 
-def _words(found: MachineType, machine: Machine, product: CpuProduct | None) -> str:
-    """Return the type of a machine, and what is known of its CPU if no type is known."""
-    if found.candidates or product is None:
-        return found.words
+def _source_text(machine_type: MachineType, machine: Machine, product: CpuProduct | None) -> str:
+    """Return a description of the machine's type, or of its CPU if no type is known."""
+    if machine_type.candidates or product is None:
+        return machine_type.description
     by = "its name" if product_named(machine.cpu.model) else "its CPUID signature"
-    return f"{found.words}; CPU by {by}: {product.name} ({product.generation})"
+    return f"{machine_type.description}; CPU by {by}: {product.name} ({product.generation})"
 
 
-def is_same_work(experiment: Experiment, what: CatalogueValue, machine: Machine) -> bool:
-    """Return whether an experiment does what the catalogue's program did: on all CPUs if it is a bandwidth."""
+def is_same_work(experiment: Experiment, quantity: CatalogueValue, machine: Machine) -> bool:
+    """Return whether an experiment does the same work as the catalogue's program, so that the values are comparable.
+
+    ``quantity`` is the catalogue's value. The working set must be beyond the caches of ``machine``, and a bandwidth
+    must be measured on all of its CPUs.
+    """
     params = {name: str(value) for name, value in experiment.params.items()}
-    if experiment.probe != what.probe or any(params.pop(name, None) != value for name, value in what.params):
+    if experiment.probe != quantity.probe or any(params.pop(name, None) != value for name, value in quantity.params):
         return False
-    beyond = beyond_caches_bytes(machine) if what.better_is_higher else beyond_one_cache_bytes(machine)
+    beyond = beyond_caches_bytes(machine) if quantity.better_is_higher else beyond_one_cache_bytes(machine)
     # The default is large enough for a bandwidth, and a curve for a latency.
-    size = int(params.pop("size", beyond if what.better_is_higher else 0))
-    if 2 * size < beyond or (what.better_is_higher and not _is_on_all_cpus(params, machine)):
+    size = int(params.pop("size", beyond if quantity.better_is_higher else 0))
+    if 2 * size < beyond:
         return False
+    if quantity.better_is_higher:
+        cpus = len(machine.topology.allowed_cpus)
+        if cpus != machine.topology.threads or int(params.pop("threads", machine.default_threads)) != cpus:
+            return False
     return all(_SAME.get(name) in ("", value) for name, value in params.items())
 
 
-def _is_on_all_cpus(params: dict[str, str], machine: Machine) -> bool:
-    cpus = len(machine.topology.allowed_cpus)
-    return cpus == machine.topology.threads and int(params.pop("threads", machine.default_threads)) == cpus
-
-
-def _range(experiment: Experiment, what: CatalogueValue, family: Family) -> ExpectedRange:
-    low, typical, high = (float(f"{end:.{_DIGITS}g}") for end in predict(family, what))
+def _range(experiment: Experiment, quantity: CatalogueValue, family: Family) -> ExpectedRange:
+    low, typical, high = (float(f"{end:.{_DIGITS}g}") for end in predict(family, quantity))
     return ExpectedRange(
-        experiment=experiment.id, metric=what.metric, kind=what.kind, unit=what.unit, low=low, typical=typical,
-        high=high, machines=1 if family.center is not None else len(family.machines),
+        experiment=experiment.id, metric=quantity.metric, kind=quantity.kind, unit=quantity.unit, low=low,
+        typical=typical, high=high, machines=1 if family.center is not None else len(family.machines),
     )  # fmt: skip
 
 
-def _source(family: Family, what: CatalogueValue) -> str:
-    """Return from how many machines a range comes, and how much they differ."""
-    values = sorted(value for each in family.machines if (value := what.value(each)) is not None)
+def _peers(family: Family) -> str:
+    if family.center is None:
+        return f"the median of {len(family.machines)} machines ({family.description})"
+    return f"the measured {family.description}"
+
+
+def _source(family: Family, quantity: CatalogueValue) -> str:
+    """Return a phrase with the number of machines that a range comes from, and their percentiles."""
+    values = sorted(value for entry in family.machines if (value := quantity.value(entry)) is not None)
     count = len(values)
     tenth = (count - 1) / 10
-    low, high = (value * what.shown[0] for value in (values[math.floor(tenth)], values[math.ceil(count - 1 - tenth)]))
-    spread = f"10th to 90th percentile {low:.3g} to {high:.3g} {what.shown[1]}"
+    low, high = (
+        value * quantity.display[0] for value in (values[math.floor(tenth)], values[math.ceil(count - 1 - tenth)])
+    )
+    spread = f"10th to 90th percentile {low:.3g} to {high:.3g} {quantity.display[1]}"
     if family.center is None:
-        return f"{family.words}, {count} machines, {spread}"
+        return f"{family.description}, {count} machines, {spread}"
     if count < MIN_FAMILY:
-        return f"{family.words}, 1 machine"
-    return f"{family.words}, 1 machine; {count} with its CPU: {spread}"
+        return f"{family.description}, 1 machine"
+    return f"{family.description}, 1 machine; {count} with its CPU: {spread}"
 
 
 def _floor(experiments: Sequence[Experiment], like: CatalogueMachine) -> ExpectedRange | None:
@@ -227,16 +256,16 @@ def _floor(experiments: Sequence[Experiment], like: CatalogueMachine) -> Expecte
     floor = like.triad_floor_bytes_per_s
     if floor is None:
         return None
-    for each in experiments:
-        params = {name: str(value) for name, value in each.params.items()}
+    for entry in experiments:
+        params = {name: str(value) for name, value in entry.params.items()}
         if (
-            each.probe == "memory_stream"
+            entry.probe == "memory_stream"
             and params.pop("op", None) == "triad"
             and params.pop("stores", None) == "nontemporal"
             and params.keys() <= {"unit", "threads"}
         ):
             return ExpectedRange(
-                experiment=each.id, metric="bandwidth", kind="capability", unit="B/s", low=floor, typical=floor,
+                experiment=entry.id, metric="bandwidth", kind="capability", unit="B/s", low=floor, typical=floor,
                 high=MAX_VALUE, machines=1,
             )  # fmt: skip
     return None

@@ -1,4 +1,4 @@
-"""State what is expected of a machine, and from where that is known."""
+"""Define the expected ranges of a machine, with their origins."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ from nameplate.expectations.expected_range import ExpectedRange
 class Expectation(msgspec.Struct, frozen=True, kw_only=True):
     """The expected ranges of a machine.
 
-    ``machine`` says what the machine is taken for, such as "AMD EPYC 7543, 64 cores, 256 GiB" or "aws c7i.large (from
-    the DMI)". ``ranges`` are ``provisional`` if they come from few machines; ``origins`` says of each from where it
-    comes, such as "site.toml, 42 machines with 212 runs". ``notes`` are sentences on what a reader must know.
+    ``kind`` is the kind of the source. ``machine`` describes the class or type that the ranges are for, such as "AMD
+    EPYC 7543, 64 cores, 256 GiB" or "aws c7i.large (from the DMI)". ``provisional`` is True if any range comes from too
+    few machines. ``origins`` and ``peers`` have one text per range, in the order of ``ranges``: the origin, such as
+    "site.toml, 42 machines with 212 runs", and a description of the typical value, such as "the median of 42 machines
+    of this class". ``notes`` are sentences to show with the ranges.
     """
 
     kind: Literal["site", "catalogue"]
@@ -22,9 +24,10 @@ class Expectation(msgspec.Struct, frozen=True, kw_only=True):
     provisional: bool
     ranges: list[ExpectedRange]
     origins: list[str]
+    peers: list[str]
     notes: list[str] = []
 
     @property
     def sources(self) -> list[str]:
-        """Return the origins, each once, and the notes."""
+        """Return the origins without repetitions, followed by the notes."""
         return [*dict.fromkeys(self.origins), *self.notes]

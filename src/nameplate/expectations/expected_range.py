@@ -1,4 +1,4 @@
-"""Describe what a value should be, and from where the expectation comes."""
+"""Define the expected range of a value."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from typing import Annotated, Literal, TypeAlias
 
 import msgspec
 
+# The high end of a range that has no upper limit.
 MAX_VALUE = 1e30
 _Above = Annotated[float, msgspec.Meta(gt=0, le=MAX_VALUE)]
 _Name = Annotated[str, msgspec.Meta(pattern=r"^\S", max_length=1024)]
 
-# Of a run's result: what the machine does when nothing else takes part, or what a user got.
+# Two values of a result: what the machine delivers without interference, and what a user got.
 Kind: TypeAlias = Literal["capability", "typical"]
 
 
@@ -18,9 +19,9 @@ class ExpectedRange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     """The range of a metric of healthy machines.
 
     ``experiment`` is the experiment's id in a run, such as "cpu_clock under=idle", and ``metric`` the name of its
-    metric. ``kind`` says which of its values is meant. ``low``, ``typical`` and ``high`` are in ``unit``, an SI base
-    unit. The range comes from ``machines`` machines; ``left_out`` has the names of further ones whose values were too
-    far from the others.
+    metric. ``kind`` says whether the range is for the capability or for the typical value (``Summary``). ``low``,
+    ``typical`` and ``high`` are ascending, in ``unit``, an SI base unit. ``machines`` is the number of machines that
+    the range comes from; ``left_out`` has the names of further machines, whose values were too far from the others.
     """
 
     experiment: _Name
@@ -37,7 +38,7 @@ class ExpectedRange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
         """Check the order of the three values.
 
         Raises:
-            ValueError: they do not ascend.
+            ValueError: ``low``, ``typical`` and ``high`` do not ascend.
         """
         if not self.low <= self.typical <= self.high:
             raise ValueError(f"low {self.low:g}, typical {self.typical:g}, high {self.high:g}: they must ascend")

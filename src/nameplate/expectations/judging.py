@@ -21,11 +21,13 @@ MAX_LOSS = 0.2
 
 
 class JudgedValue(msgspec.Struct, frozen=True, kw_only=True):
-    """A value of a run beside its expected range, in SI base units. ``experiment`` is its id in the run.
+    """A value of a run, its expected range and its verdict; values are in the SI base unit ``unit``.
 
-    ``value`` is the one that the range is about, with its 95 % interval ``ci``, which is None if there were too few
-    rounds or samples. ``expected`` is None if nothing is known; the verdict is then UNKNOWN. ``better`` is None if the
-    value is missing, since its result says so.
+    ``area`` is the area of the probe, such as "memory", and ``experiment`` the id of the experiment in the run.
+    ``value`` is the capability or the typical value, as ``expected.kind`` says, with its 95 % interval ``ci``. With too
+    few rounds or samples for an interval, ``ci`` is None and ``value`` the typical value. If ``expected`` is None, no
+    range is known: the verdict is UNKNOWN, ``value`` the typical value and ``ci`` None. ``value`` and ``better`` are
+    None if the run did not measure the value.
     """
 
     area: str
@@ -44,11 +46,13 @@ class JudgedValue(msgspec.Struct, frozen=True, kw_only=True):
 def judge(report: Report, ranges: Sequence[ExpectedRange]) -> list[JudgedValue]:
     """Return every value of a run by which its machine is judged, with its verdict.
 
-    BELOW means that the whole interval is on the worse side of the range, ABOVE that it is on the better side. UNSURE
-    means that the interval reaches beyond the worse end of the range, that it reaches values more than ``MAX_LOSS``
-    worse than the typical one, or that there is no interval. NOT MEASURED means that the run planned the experiment and
-    has no value of it. A range of an experiment that the run did not plan is left out. UNKNOWN are the values of the
-    first screen in an area in which no range was judged.
+    ``report`` is the run, and ``ranges`` has the expected ranges of its machine. The verdicts follow from the 95 %
+    interval of a value and its expected range. BELOW means that the whole interval is on the worse side of the range,
+    ABOVE that it is on the better side. UNSURE means that part of the interval is beyond the worse end of the range or
+    more than ``MAX_LOSS`` (20 %) worse than the typical value, or that there is no interval. AS EXPECTED is the rest.
+    NOT MEASURED means that the run planned the experiment but has no value in the unit of the range. A range of an
+    experiment that the run did not plan is ignored. UNKNOWN is the verdict on the values of ``judged_results`` in areas
+    without any other verdict. The result is in the order of ``ranges``; the UNKNOWN values follow.
     """
     results = {(result.id, result.summary.metric): result for result in report.results if is_judged(result)}
     planned = {experiment.id: experiment.probe for experiment in report.run.plan.experiments}
@@ -65,11 +69,14 @@ def judge(report: Report, ranges: Sequence[ExpectedRange]) -> list[JudgedValue]:
 
 
 def areas_of(values: Sequence[JudgedValue]) -> dict[str, list[JudgedValue]]:
-    """Return the values by area, the one that decides on the area first."""
+    """Return the values by area; the first value of each area has the most severe verdict (``ORDER``)."""
     areas: dict[str, list[JudgedValue]] = {}
     for value in values:
         areas.setdefault(value.area, []).append(value)
-    return {area: sorted(own, key=lambda value: ORDER.index(value.verdict)) for area, own in areas.items()}
+    return {
+        area: sorted(values_of_area, key=lambda value: ORDER.index(value.verdict))
+        for area, values_of_area in areas.items()
+    }
 
 
 def _judged(result: Result, expected: ExpectedRange | None) -> JudgedValue:
@@ -91,9 +98,9 @@ def _judged(result: Result, expected: ExpectedRange | None) -> JudgedValue:
 
 
 def _missing(expected: ExpectedRange, probe: str) -> JudgedValue:
-    words: Mapping[str, Value] = dict(word.split("=", 1) for word in expected.experiment.split() if "=" in word)
+    params: Mapping[str, Value] = dict(word.split("=", 1) for word in expected.experiment.split() if "=" in word)
     return JudgedValue(
-        area=probe_of(probe).area, experiment=expected.experiment, probe=probe, params=dict(words),
+        area=probe_of(probe).area, experiment=expected.experiment, probe=probe, params=dict(params),
         metric=expected.metric, unit=expected.unit, better=None, value=None, ci=None, expected=expected,
         verdict="NOT MEASURED",
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Learn what healthy machines of each class deliver, from their runs."""
+"""Learn the expected ranges of each class of machines from runs on healthy machines."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from nameplate.statistics.tolerance_interval import ToleranceInterval, tolerance
 
 # The share of healthy machines that all ranges together may judge BELOW.
 FALSE_POSITIVE_RATE = 0.001
-# A range that reaches below this part of the typical value would find nothing.
+# A range whose low end is below this share of the typical value would find no slow machine.
 _MIN_LOW = 0.25
 # If a larger share of the machines is far from the others, they are of several kinds.
 _MAX_LEFT_OUT = 0.15
@@ -38,7 +38,7 @@ class _Metric:
 
     @property
     def kind(self) -> Kind:
-        """Return the capability, unless fewer than half of the runs have one."""
+        """Return "capability", or "typical" if fewer than half of the runs have a capability."""
         runs = {kind: sum(map(len, hosts.values())) for kind, hosts in self.values.items()}
         return "capability" if runs["capability"] * 2 >= max(runs["typical"], 1) else "typical"
 
@@ -58,14 +58,14 @@ class Learner:
         self._seen: set[tuple[str, str, int | None]] = set()
 
     def add(self, report: Report) -> str:
-        """Add a run, and return "" or the reason why nothing can be learned from it."""
+        """Add the values of a run, and return "", or a phrase that says why nothing can be learned from the run."""
         why = why_not_judged(report)
         if why or report.machine is None:
             return why
         host = report.machine.hostname
         identity = (host, report.run.started, report.run.seed)
         if identity in self._seen:
-            return "it is a copy of an earlier one"
+            return "it is a copy of an earlier run"
         try:
             name = msgspec.convert(msgspec.to_builtins(class_of(report.machine)), MachineClass)
         except msgspec.ValidationError as error:
@@ -76,19 +76,21 @@ class Learner:
         if not values:
             return _why_no_value(judged)
         self._seen.add(identity)
-        own = self._classes.setdefault(name, _Class())
-        own.runs += 1
-        own.hosts.add(host)
+        learned = self._classes.setdefault(name, _Class())
+        learned.runs += 1
+        learned.hosts.add(host)
         for result, kind, value in values:
-            metric = own.metrics.setdefault((result.id, result.summary.metric), _Metric(result.summary.unit))
+            metric = learned.metrics.setdefault((result.id, result.summary.metric), _Metric(result.summary.unit))
             metric.add(kind, host, value)
         return ""
 
     def site(self, learned: date) -> Site:
-        """Return the ranges of each class, which together judge ``FALSE_POSITIVE_RATE`` of its healthy machines BELOW.
+        """Return the expected ranges of each class of machines, from the runs added so far.
 
-        A class of fewer than ``MIN_MACHINES`` machines is provisional; with a single machine, its runs take the place
-        of machines. ``without_range`` of a class says which metrics have no range, and why.
+        All ranges of a class together judge at most a share ``FALSE_POSITIVE_RATE`` (0.001) of healthy machines BELOW.
+        ``learned`` is the date that the site records. A class of fewer than ``MIN_MACHINES`` (10) machines is
+        provisional; for a single machine, its runs are treated like machines. ``without_range`` of a class lists the
+        metrics without a range, with reasons.
         """
         return make_site([_ranges(name, self._classes[name]) for name in sorted(self._classes)], learned)
 
@@ -102,7 +104,10 @@ def _why_no_value(judged: Sequence[Result]) -> str:
 
 
 def learn(reports: Iterable[Report], learned: date) -> Site:
-    """Return the ranges of each class of machines that these runs have, as ``Learner.site`` does."""
+    """Return the expected ranges of each class of machines in ``reports``, as ``Learner.site`` does.
+
+    ``learned`` is the date that the site records. Runs from which nothing can be learned (``Learner.add``) are ignored.
+    """
     learner = Learner()
     for report in reports:
         learner.add(report)
@@ -112,11 +117,11 @@ def learn(reports: Iterable[Report], learned: date) -> Site:
 def _ranges(name: MachineClass, seen: _Class) -> ClassRanges:
     ranges, without = [], []
     for key, metric in seen.metrics.items():
-        found = _range(key, metric, len(seen.metrics), len(seen.hosts))
-        if isinstance(found, str):
-            without.append(f"{' '.join(key)}: {found}")
+        learned_range = _range(key, metric, len(seen.metrics), len(seen.hosts))
+        if isinstance(learned_range, str):
+            without.append(f"{' '.join(key)}: {learned_range}")
         else:
-            ranges.append(found)
+            ranges.append(learned_range)
     return ClassRanges(
         machine=name,
         machines=len(seen.hosts),
@@ -128,36 +133,36 @@ def _ranges(name: MachineClass, seen: _Class) -> ClassRanges:
 
 
 def _range(key: tuple[str, str], metric: _Metric, metrics: int, machines: int) -> ExpectedRange | str:
-    """Return the range of a metric, or why it has none."""
+    """Return the range of a metric, or a phrase that says why it has none."""
     by_host = metric.values[metric.kind]
     hosts = list(by_host)
     if len(hosts) == 1 and machines > 1:
         return "only one machine measured it"
-    # The runs of a single machine say at least what that machine does.
+    # With a single machine, its runs show at least how much this machine varies.
     groups = list(by_host.values()) if len(hosts) > 1 else [[value] for value in by_host[hosts[0]]]
-    found = tolerance_interval(groups, FALSE_POSITIVE_RATE / metrics)
-    if found is None:
+    interval = tolerance_interval(groups, FALSE_POSITIVE_RATE / metrics)
+    if interval is None:
         return "it was measured once"
-    if why := _useless(found, len(groups)):
+    if why := _useless(interval, len(groups)):
         return why
     return ExpectedRange(
         experiment=key[0],
         metric=key[1],
         kind=metric.kind,
         unit=metric.unit,
-        low=_rounded(found.low),
-        typical=_rounded(found.typical),
-        high=_rounded(found.high),
-        machines=found.machines if len(hosts) > 1 else 1,
-        left_out=sorted(hosts[index] for index in found.left_out) if len(hosts) > 1 else [],
+        low=_rounded(interval.low),
+        typical=_rounded(interval.typical),
+        high=_rounded(interval.high),
+        machines=interval.machines if len(hosts) > 1 else 1,
+        left_out=sorted(hosts[index] for index in interval.left_out) if len(hosts) > 1 else [],
     )
 
 
-def _useless(found: ToleranceInterval, machines: int) -> str:
-    if found.low < _MIN_LOW * found.typical:
+def _useless(interval: ToleranceInterval, machines: int) -> str:
+    if interval.low < _MIN_LOW * interval.typical:
         return "its values differ too much for a range"
-    if len(found.left_out) > _MAX_LEFT_OUT * machines:
-        return f"{len(found.left_out)} of {machines} machines are far from the others, so they are of several kinds"
+    if len(interval.left_out) > _MAX_LEFT_OUT * machines:
+        return f"{len(interval.left_out)} of {machines} machines are far from the others, so they are of several kinds"
     return ""
 
 

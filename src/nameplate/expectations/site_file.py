@@ -25,7 +25,7 @@ MAX_BYTES = 8 << 20
 # Ranges from fewer machines are provisional.
 MIN_MACHINES = 10
 _SCHEMA = 1
-# As many classes as a message names.
+# The number of classes that a message names.
 _FEW = 3
 _PATH = re.compile(r" - at `\$((?:\.\w+|\[\d+\])*)`$")
 _PARTS = re.compile(r"\.(\w+)(?:\[(\d+)\])?")
@@ -34,8 +34,8 @@ _PARTS = re.compile(r"\.(\w+)(?:\[(\d+)\])?")
 class ClassRanges(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The expected ranges of a class of machines, learned from ``machines`` machines with ``runs`` runs in all.
 
-    They are ``provisional`` if there were fewer than ``MIN_MACHINES`` machines. ``without_range`` says for each metric
-    that was measured and has no range why.
+    ``machine`` is the class. The ranges are ``provisional`` if they come from fewer than ``MIN_MACHINES`` (10)
+    machines. ``without_range`` lists the measured metrics without a range, with reasons.
     """
 
     machine: MachineClass
@@ -47,7 +47,10 @@ class ClassRanges(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
 
 class Site(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The expected ranges of a site; ``schema`` is the version of the format, and ``learned`` a date."""
+    """The expected ranges of a site, by class of machines (``classes``).
+
+    ``schema`` is the version of the file format, and ``learned`` the date on which the ranges were learned.
+    """
 
     schema: int
     learned: date
@@ -55,20 +58,20 @@ class Site(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
     def ranges_of(self, machine: MachineClass) -> ClassRanges | None:
         """Return the ranges of a class of machines, or None if the site has none."""
-        return next((each for each in self.classes if each.machine == machine), None)
+        return next((machine_ranges for machine_ranges in self.classes if machine_ranges.machine == machine), None)
 
 
 def make_site(classes: Sequence[ClassRanges], learned: date) -> Site:
-    """Return a site with these classes, learned at this date, in the format of this version."""
+    """Return a site with the given classes and date, in the file format of this version of nameplate."""
     return Site(schema=_SCHEMA, learned=learned, classes=list(classes))
 
 
 def read_site(path: Path) -> Site:
-    """Return the expected ranges of a file.
+    """Return the expected ranges of the site file ``path``.
 
     Raises:
-        FileError: the file cannot be read, others can write it (``check_trusted``), or it is not such a file; then the
-            message has the line, and what is allowed.
+        FileError: the file cannot be read, other users can write to it (``check_trusted``), or it is not a valid site
+            file; the message has the line and the allowed values.
     """
     check_trusted(path)
     text = read_text(path, MAX_BYTES, "site file")
@@ -76,66 +79,68 @@ def read_site(path: Path) -> Site:
     try:
         site = msgspec.convert(tables, Site)
     except msgspec.ValidationError as error:
-        raise FileError(_words(path, text, str(error))) from None
+        raise FileError(_message(path, text, str(error))) from None
     if site.schema != _SCHEMA:
-        raise FileError(f"{path}: schema = {site.schema}, but this version of nameplate reads {_SCHEMA}")
+        raise FileError(
+            f"{path}: schema = {site.schema}, but this version of nameplate reads {_SCHEMA}; learn the file again"
+        )
     _check_unique(path, site)
     return site
 
 
 def site_expectation(site: Site, path: Path, machine: Machine) -> Expectation:
-    """Return what a site expects of a machine; ``path`` is its file, for messages.
+    """Return the expected ranges of a machine's class; ``path`` is the site file, for messages.
 
     Raises:
-        NothingExpected: the site has no class of this machine.
+        NothingExpected: the site has no ranges for the class of ``machine``.
     """
-    own = class_of(machine)
-    found = site.ranges_of(own)
-    if found is None:
-        raise NothingExpected(f"{path} has no class {own.words}; {_known(site)}")
-    few = found.provisional or any(each.machines < MIN_MACHINES for each in found.range)
+    machine_class = class_of(machine)
+    machine_ranges = site.ranges_of(machine_class)
+    if machine_ranges is None:
+        names = [ranges.machine.description for ranges in site.classes]
+        more = " and others" if len(names) > _FEW else ""
+        known = f"it has {'; '.join(names[:_FEW])}{more}" if names else "it has no class at all"
+        raise NothingExpected(f"{path} has no class {machine_class.description}; {known}")
+    few = machine_ranges.provisional or any(expected.machines < MIN_MACHINES for expected in machine_ranges.range)
     provisional = f"; provisional, with fewer than {MIN_MACHINES} machines" if few else ""
-    machines = "1 machine" if found.machines == 1 else f"{found.machines} machines"
-    runs = "1 run" if found.runs == 1 else f"{found.runs} runs"
+    machines = "1 machine" if machine_ranges.machines == 1 else f"{machine_ranges.machines} machines"
+    runs = "1 run" if machine_ranges.runs == 1 else f"{machine_ranges.runs} runs"
     source = f"{path.name}, {machines} with {runs}, learned {site.learned.isoformat()}{provisional}"
     return Expectation(
-        kind="site", machine=found.machine.words, provisional=few, ranges=found.range,
-        origins=[source] * len(found.range),
+        kind="site", machine=machine_ranges.machine.description, provisional=few, ranges=machine_ranges.range,
+        origins=[source] * len(machine_ranges.range),
+        peers=[f"the median of {machines} of this class"] * len(machine_ranges.range),
     )  # fmt: skip
 
 
-def _known(site: Site) -> str:
-    if not site.classes:
-        return "it has no class at all"
-    words = [each.machine.words for each in site.classes]
-    return f"it has {'; '.join(words[:_FEW])}{' and others' if len(words) > _FEW else ''}"
-
-
 def _check_unique(path: Path, site: Site) -> None:
-    classes = Counter(each.machine for each in site.classes)
+    classes = Counter(machine_ranges.machine for machine_ranges in site.classes)
     for machine, times in classes.items():
         if times > 1:
-            raise FileError(f"{path}: the class {machine.words} is there {times} times; leave one")
-    for each in site.classes:
-        for (experiment, metric), times in Counter((one.experiment, one.metric) for one in each.range).items():
+            raise FileError(f"{path}: the class {machine.description} is listed {times} times; keep one")
+    for machine_ranges in site.classes:
+        for (experiment, metric), times in Counter(
+            (one.experiment, one.metric) for one in machine_ranges.range
+        ).items():
             if times > 1:
                 raise FileError(
-                    f"{path}: {experiment} {metric} of {each.machine.words} is there {times} times; leave one"
+                    f"{path}: {experiment} {metric} of {machine_ranges.machine.description} is listed {times} times; "
+                    "keep one"
                 )
 
 
 def site_text(site: Site) -> str:
-    """Return the text of a site file, which ``read_site`` reads."""
+    """Return a site as the text of a TOML file, which ``read_site`` reads."""
     lines = [
         "# What healthy machines of this site deliver, in SI base units, as nameplate check --learn found it.",
         "# Review it, change it where you know better, and keep it under version control.",
         f"schema = {site.schema}",
         f"learned = {site.learned.isoformat()}",
     ]
-    for each in site.classes:
-        lines += ["", "[[class]]", *_pairs(each, leave_out=("machine", "range")), "", "[class.machine]",
-                  *_pairs(each.machine)]  # fmt: skip
-        for one in each.range:
+    for machine_ranges in site.classes:
+        lines += ["", "[[class]]", *_pairs(machine_ranges, leave_out=("machine", "range")), "", "[class.machine]",
+                  *_pairs(machine_ranges.machine)]  # fmt: skip
+        for one in machine_ranges.range:
             lines += ["", "[[class.range]]", *_pairs(one)]
     return "\n".join(lines) + "\n"
 
@@ -149,26 +154,26 @@ def _pairs(table: msgspec.Struct, leave_out: Sequence[str] = ()) -> list[str]:
     ]
 
 
-def _words(path: Path, text: str, error: str) -> str:
+def _message(path: Path, text: str, error: str) -> str:
     """Return the message of an error with its line, from msgspec's path such as ``$.class[0].range[2].low``."""
-    place = _PATH.search(error)
-    message = error[: place.start()] if place else error
-    key = place[1].rpartition(".")[2] if place else ""
+    location = _PATH.search(error)
+    message = error[: location.start()] if location else error
+    key = location[1].rpartition(".")[2] if location else ""
     named = re.sub(r"Object contains unknown field `([^`]+)`", r"unknown key '\1'", message)
-    shown = f"{key}: {named}" if key and "[" not in key and named == message else named
-    return f"{path}, line {_line_of(text, place[1] if place else '', message)}: {shown}"
+    detail = f"{key}: {named}" if key and "[" not in key and named == message else named
+    return f"{path}, line {_line_of(text, location[1] if location else '', message)}: {detail}"
 
 
-def _line_of(text: str, place: str, message: str) -> int:
+def _line_of(text: str, location: str, message: str) -> int:
     """Return the line of the innermost part of a path that the text has, from 1."""
     lines = [line.strip() for line in text.splitlines()]
     at, table = 0, ""
     quoted = re.search(r"unknown field `([^`]+)`", message)
-    for name, number in [*_PARTS.findall(place), *([(quoted[1], "")] if quoted else [])]:
+    for name, number in [*_PARTS.findall(location), *([(quoted[1], "")] if quoted else [])]:
         table = f"{table}.{name}" if table else name
         heads = [i for i, line in enumerate(lines) if i >= at and line in (f"[[{table}]]", f"[{table}]")]
         keys = [i for i, line in enumerate(lines) if i >= at and line.partition("=")[0].rstrip() == name]
         index = int(number or 0)
-        found = heads[index : index + 1] or keys[:1]
-        at = found[0] if found else at
+        numbers = heads[index : index + 1] or keys[:1]
+        at = numbers[0] if numbers else at
     return at + 1

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nameplate.errors import FileError, ReadError
-from nameplate.history.index import USUAL, VALUES, Change, Entry, Index, Rows
+from nameplate.history.index import TYPICAL, VALUES, Change, Entry, Index, Rows
 from nameplate.records.inputs import is_folder
 from nameplate.records.run_record import Digest, MetricKey
 from nameplate.results.code_fingerprint import code_fingerprint
@@ -28,6 +28,7 @@ from nameplate.results.run_file import read_digest, read_run
 from nameplate.statistics.trends import Drift, find_trend
 
 _SUFFIX = ".jsonl"
+# The number of files of a batch.
 _BATCH = 50
 # With this number of files, several processes are faster despite their start-up.
 _MANY = 4 * _BATCH
@@ -37,11 +38,12 @@ _MAX_NAMED = 10
 OnFiles = Callable[[int, int], None]
 
 
-class FoundFile(msgspec.Struct, frozen=True):
-    """A run file, whose ``path`` is relative to the folder.
+class FileStatus(msgspec.Struct, frozen=True):
+    """A run file that was found in the folder, without its content.
 
-    ``modified_ns`` is the time of its last change in nanoseconds since 1970. If the file cannot be read, ``reason``
-    says why, and size and time are 0; otherwise ``reason`` is "".
+    ``path`` is relative to the folder, and ``modified_ns`` is the time of the last change in nanoseconds since 1970. If
+    the file cannot be read, ``reason`` says why, and ``size_bytes`` and ``modified_ns`` are 0; otherwise ``reason`` is
+    "".
     """
 
     path: str
@@ -51,7 +53,11 @@ class FoundFile(msgspec.Struct, frozen=True):
 
 
 class _Batch(msgspec.Struct, frozen=True):
-    """The contents of some files: ``values`` by the indices of these runs, of (encoded) metrics and of machines."""
+    """The contents of some files.
+
+    ``values`` are the bytes of an array of ``VALUES`` with indices in ``entries``, ``metrics`` (keys encoded as
+    MessagePack) and ``machines``.
+    """
 
     entries: list[Entry]
     metrics: list[bytes]
@@ -59,11 +65,12 @@ class _Batch(msgspec.Struct, frozen=True):
     values: bytes
 
 
-def run_files(folder: Path) -> list[FoundFile]:
-    """Return every file ``*.jsonl`` in the folder and its subfolders, sorted by name, a folder before its subfolders.
+def run_files(folder: Path) -> list[FileStatus]:
+    """Return every file ``*.jsonl`` in a folder and its subfolders, sorted by name; a folder precedes its subfolders.
 
-    Files are not opened. Hidden files and folders are left out, and links to folders are not followed. A subfolder that
-    cannot be read counts as a file that cannot be read, as does a file whose name is not UTF-8.
+    Files are not opened. Hidden files and folders are left out, and symbolic links to folders are not followed. A
+    subfolder that cannot be read, and a file whose name is not UTF-8, are returned as files with a ``reason``. The
+    result is empty if there are no such files.
 
     Raises:
         FileError: ``folder`` is not a folder or cannot be read.
@@ -72,36 +79,36 @@ def run_files(folder: Path) -> list[FoundFile]:
         if not folder.exists():
             raise FileError(f"cannot read {folder}: there is no such directory")
         raise FileError(f"{folder}: not a folder; nameplate history takes a folder with run files ({_SUFFIX})")
-    found: list[FoundFile] = []
+    files: list[FileStatus] = []
 
     def note(error: OSError) -> None:
         if Path(error.filename) == folder:
             raise FileError(f"cannot read {folder}: {error.strerror}")
-        found.append(_unreadable(folder, Path(error.filename).relative_to(folder), error.strerror or "error"))
+        files.append(_unreadable(folder, Path(error.filename).relative_to(folder), error.strerror or "error"))
 
-    for place, folders, names in os.walk(folder, onerror=note):
+    for folder_path, folders, names in os.walk(folder, onerror=note):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        below = Path(place).relative_to(folder)
+        below = Path(folder_path).relative_to(folder)
         for name in sorted(names):
             if name.endswith(_SUFFIX) and not name.startswith("."):
-                found += _looked_at(folder, below / name)
-    return found
+                files += _looked_at(folder, below / name)
+    return files
 
 
-def _looked_at(folder: Path, path: Path) -> list[FoundFile]:
+def _looked_at(folder: Path, path: Path) -> list[FileStatus]:
     try:
         status = (folder / path).stat()
-    except FileNotFoundError:  # removed in the meantime, or a dangling link
+    except FileNotFoundError:  # the file was removed, or is a dangling link
         return []
     except OSError as error:
         return [_unreadable(folder, path, error.strerror or "error")]
     if _in_utf_8(path) != str(path):
         return [_unreadable(folder, path, "its name is not UTF-8; rename it")]
-    return [FoundFile(str(path), status.st_size, status.st_mtime_ns)]
+    return [FileStatus(str(path), status.st_size, status.st_mtime_ns)]
 
 
-def _unreadable(folder: Path, path: Path, why: str) -> FoundFile:
-    return FoundFile(_in_utf_8(path), reason=f"cannot read {_in_utf_8(folder / path)}: {why}")
+def _unreadable(folder: Path, path: Path, why: str) -> FileStatus:
+    return FileStatus(_in_utf_8(path), reason=f"cannot read {_in_utf_8(folder / path)}: {why}")
 
 
 def _in_utf_8(path: Path) -> str:
@@ -109,33 +116,35 @@ def _in_utf_8(path: Path) -> str:
     return os.fsencode(path).decode(errors="backslashreplace")
 
 
-def updated(index: Index, folder: Path, found: Sequence[FoundFile], on_files: OnFiles = lambda _, __: None) -> Index:
-    """Return the index of the files in ``found``, for which only new and changed files are read.
+def updated(index: Index, folder: Path, files: Sequence[FileStatus], on_files: OnFiles = lambda _, __: None) -> Index:
+    """Return the index of the files in a folder, for which only new and changed files are read.
 
-    ``index`` is the previous index of ``folder``, and ``found`` is from ``run_files``. A file has changed if its size
-    or its modification time has. Files that are no longer there are left out. If other code made the index, the values
-    stay, changes are searched for again, and files that were no runs are read again. If nothing changed, ``index``
-    itself is returned. A file that cannot be read as a run has an entry with the reason, and a copy of a run has one
-    with the path of that run, and no values. Many files are read by several processes. ``on_files`` is called after
-    each batch with the number of files read so far and the number of files to read; it is not called if there is none
-    to read. ``index`` is not changed, and the result is not saved.
+    ``index`` is the previous index of ``folder``, and ``files`` is the present result of ``run_files``. A file has
+    changed if its size or its modification time differs. ``on_files`` is called after each batch with the number of
+    files read so far and the number of files to read, and not at all if no file must be read. Many files are read by
+    several processes.
+
+    A file that cannot be read as a run has an entry with the reason, and a copy of a run has an entry with the path of
+    that run; neither has values. Files that no longer exist are left out. If other code made ``index``, the values are
+    kept, changes are located again, and files that could not be read as runs are read again. If nothing changed,
+    ``index`` itself is returned. ``index`` is not modified, and the result is not saved.
     """
-    there = {(each.path, each.size_bytes, each.modified_ns) for each in found}
+    there = {(file.path, file.size_bytes, file.modified_ns) for file in files}
     is_current = index.judged_by == code_fingerprint()
     unchanged = {"", *(entry.path for entry in index.entries if _key(entry) in there)}
-    # A copy whose run has gone counts as a run: it is read again.
-    is_kept = np.array(
+    # If the original of a copy was removed, the copy is read again and counts as a run.
+    stays = np.array(
         [
             _key(entry) in there and entry.copy_of in unchanged and (is_current or not entry.reason)
             for entry in index.entries
         ],
         dtype=bool,
     )
-    kept = {_key(entry) for entry, keep in zip(index.entries, is_kept, strict=True) if keep}
-    missing = [each for each in found if (each.path, each.size_bytes, each.modified_ns) not in kept]
-    if is_current and not missing and len(kept) == len(index.entries):
+    current = {_key(entry) for entry, keep in zip(index.entries, stays, strict=True) if keep}
+    missing = [file for file in files if (file.path, file.size_bytes, file.modified_ns) not in current]
+    if is_current and not missing and len(current) == len(index.entries):
         return index
-    merge = _Merge(index, is_kept)
+    merge = _Merge(index, stays)
     done = 0
     for batch in _batches(folder, missing):
         merge.add(batch)
@@ -152,9 +161,9 @@ def _identity(entry: Entry) -> tuple[str, datetime, int | None]:
     return entry.machine, datetime.fromisoformat(entry.started), entry.seed
 
 
-def _batches(folder: Path, missing: Sequence[FoundFile]) -> Iterator[_Batch]:
+def _batches(folder: Path, missing: Sequence[FileStatus]) -> Iterator[_Batch]:
     read = partial(_read_batch, str(folder))
-    parts = [missing[begin : begin + _BATCH] for begin in range(0, len(missing), _BATCH)]
+    parts = [missing[start : start + _BATCH] for start in range(0, len(missing), _BATCH)]
     if len(missing) < _MANY:
         yield from map(read, parts)
         return
@@ -170,7 +179,7 @@ def _batches(folder: Path, missing: Sequence[FoundFile]) -> Iterator[_Batch]:
         yield from map(read, parts[done:])
 
 
-def _read_batch(folder: str, files: Sequence[FoundFile]) -> _Batch:
+def _read_batch(folder: str, files: Sequence[FileStatus]) -> _Batch:
     entries: list[Entry] = []
     metrics: dict[bytes, int] = {}
     machines: dict[str, int] = {}
@@ -200,8 +209,8 @@ _Value = tuple[bytes, str, float, float, float]
 _Read = tuple[Entry, list[_Value]]
 
 
-def _read(folder: Path, file: FoundFile) -> _Read:
-    """Return the entry and the values of a file: from its digest, or else from its records."""
+def _read(folder: Path, file: FileStatus) -> _Read:
+    """Return the entry and the values of a file, from its digest if that is current, otherwise from its records."""
     entry = Entry(path=file.path, size_bytes=file.size_bytes, modified_ns=file.modified_ns, reason=file.reason)
     if file.reason:
         return entry, []
@@ -232,29 +241,27 @@ def _entered(entry: Entry, digest: Digest, unfinished: bool) -> _Read:
         machine=digest.machine,
         plan=digest.plan,
         unfinished=unfinished,
+        slowed=digest.slowed,
     )
-    return entry, list(_rows(digest))
-
-
-def _rows(digest: Digest) -> Iterator[_Value]:
-    for own in digest.values:
-        key = msgspec.msgpack.encode(own.key, order="deterministic")
-        yield key, digest.machine, own.value, *(own.ci or (math.nan, math.nan))
-        for name, value in own.nodes.items():
-            yield key, name, value, math.nan, math.nan
+    values: list[_Value] = []
+    for metric_value in digest.values:
+        key = msgspec.msgpack.encode(metric_value.key, order="deterministic")
+        values.append((key, digest.machine, metric_value.value, *(metric_value.ci or (math.nan, math.nan))))
+        values += [(key, name, value, math.nan, math.nan) for name, value in metric_value.nodes.items()]
+    return entry, values
 
 
 class _Merge:
-    """The entries that are kept from an index, together with batches of newly read ones."""
+    """The unchanged entries of an index, together with batches of newly read entries."""
 
-    def __init__(self, index: Index, is_kept: NDArray[np.bool_]) -> None:
-        self._entries = [entry for entry, keep in zip(index.entries, is_kept, strict=True) if keep]
+    def __init__(self, index: Index, is_current_entry: NDArray[np.bool_]) -> None:
+        self._entries = [entry for entry, keep in zip(index.entries, is_current_entry, strict=True) if keep]
         self._metrics = {msgspec.msgpack.encode(key, order="deterministic"): i for i, key in enumerate(index.metrics)}
         self._machines = {name: i for i, name in enumerate(index.machines)}
-        stays = is_kept[index.values["run"]] if len(index.entries) else np.zeros(0, dtype=bool)
-        kept = index.values[stays]
-        kept["run"] = (np.cumsum(is_kept) - 1)[kept["run"]]
-        self._values = [kept]
+        stays = is_current_entry[index.values["run"]] if len(index.entries) else np.zeros(0, dtype=bool)
+        current = index.values[stays]
+        current["run"] = (np.cumsum(is_current_entry) - 1)[current["run"]]
+        self._values = [current]
         is_current = index.judged_by == code_fingerprint()
         changed = index.values["machine"][~stays if is_current else slice(None)]
         self._touched = set(np.unique(changed).tolist())
@@ -276,7 +283,7 @@ class _Merge:
         self._touched |= set(machines)
 
     def _as_copy_or_run(self, entry: Entry) -> Entry:
-        """Return an entry that names the run that it is a copy of, if that is among the entries."""
+        """Return an entry; if another entry has the same run, it has only the path of that entry as ``copy_of``."""
         path = self._paths.setdefault(_identity(entry), entry.path) if entry.started else entry.path
         if path == entry.path:
             return entry
@@ -286,37 +293,42 @@ class _Merge:
         values = np.concatenate(self._values)
         is_touched = np.zeros(len(self._machines), dtype=bool)
         is_touched[sorted(self._touched)] = True
-        changes, usual = _looked_over(values[is_touched[values["machine"]]], self._entries)
+        changes, typical = _looked_over(values[is_touched[values["machine"]]], self._entries)
         before = self._before
         return Index(
             entries=self._entries,
             metrics=[msgspec.msgpack.decode(key, type=MetricKey) for key in self._metrics],
             machines=list(self._machines),
-            changes=[each for each in before.changes if not is_touched[each.machine]] + changes,
-            usual=np.concatenate([before.usual[~is_touched[before.usual["machine"]]], usual]),
+            changes=[change for change in before.changes if not is_touched[change.machine]] + changes,
+            typical=np.concatenate([before.typical[~is_touched[before.typical["machine"]]], typical]),
             values=values,
             judged_by=code_fingerprint(),
         )
 
 
 def _looked_over(values: Rows, entries: Sequence[Entry]) -> tuple[list[Change], Rows]:
-    """Return each metric's changes on each machine, and the usual values."""
+    """Return the changes of each metric on each machine, and the typical values as an array of ``TYPICAL``.
+
+    Runs that were slowed down do not count.
+    """
     days = days_of(entries)
+    is_slowed = np.array([bool(entry.slowed) for entry in entries], dtype=bool)
+    values = values[~is_slowed[values["run"]]] if len(values) else values
     changes: list[Change] = []
-    usual = []
-    for own in in_time(values, days):
-        metric, machine = int(own["metric"][0]), int(own["machine"][0])
-        usual.append((metric, machine, len(own), np.median(own["value"])))
-        if own["value"].min() > 0 and np.isfinite(own["value"]).all():
-            changes += _changes(own, days, entries)
-    return changes, np.array(usual, USUAL)
+    typical = []
+    for rows in in_time(values, days):
+        metric, machine = int(rows["metric"][0]), int(rows["machine"][0])
+        typical.append((metric, machine, len(rows), np.median(rows["value"])))
+        if rows["value"].min() > 0 and np.isfinite(rows["value"]).all():
+            changes += _changes(rows, days, entries)
+    return changes, np.array(typical, TYPICAL)
 
 
 def in_time(values: Rows, days: NDArray[np.float64]) -> Iterator[Rows]:
-    """Yield the values of each metric on each machine as one array, in the order of the runs' starts.
+    """Yield one array for each pair of a metric and a machine: its rows, in the order of the runs' starts.
 
-    ``values`` are rows of ``VALUES``, and ``days`` is from ``days_of``, indexed by run. The arrays are ordered by the
-    index of the metric, then of the machine; none is empty.
+    ``values`` are rows of ``VALUES``, and ``days`` has the start of each run by its index (``days_of``). The arrays are
+    ordered by the index of the metric, then of the machine; none is empty.
     """
     if not len(values):
         return
@@ -331,10 +343,10 @@ def days_of(entries: Sequence[Entry]) -> NDArray[np.float64]:
                      for e in entries])  # fmt: skip
 
 
-def _changes(own: Rows, days: NDArray[np.float64], entries: Sequence[Entry]) -> Iterator[Change]:
-    runs = own["run"].tolist()
-    trend = find_trend(own["value"], days[runs])
-    metric, machine = int(own["metric"][0]), int(own["machine"][0])
+def _changes(rows: Rows, days: NDArray[np.float64], entries: Sequence[Entry]) -> Iterator[Change]:
+    runs = rows["run"].tolist()
+    trend = find_trend(rows["value"], days[runs])
+    metric, machine = int(rows["metric"][0]), int(rows["machine"][0])
     if isinstance(trend, Drift):
         yield Change(
             metric=metric, machine=machine, kind="drift", until=entries[runs[0]].path, since=entries[runs[-1]].path,

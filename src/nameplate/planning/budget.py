@@ -16,24 +16,24 @@ from nameplate.probes import probe_of
 from nameplate.records.plan_record import Experiment, Limits, Plan
 from nameplate.units import percent_text
 
-# Six is the minimum number of independent values whose range covers the median with 95 %.
+# Six is the minimum number of independent values whose range covers the median with a probability of 95 %.
 MIN_ROUNDS = 6
 # A slice or a series is not shortened below these limits.
 MIN_SLICE_S = 0.05
 MIN_INTERVALS = 10
-# The usual length of a sample; calibration takes the time of several.
-USUAL_SAMPLE_S = 0.01
+# The default length of a sample. Calibration takes the time of several samples.
+DEFAULT_SAMPLE_S = 0.01
 CALIBRATION_SAMPLES = 3
-USUAL_WARMUP_S = 0.02
-USUAL_CALIBRATION_S = USUAL_WARMUP_S + CALIBRATION_SAMPLES * USUAL_SAMPLE_S
+DEFAULT_WARMUP_S = 0.02
+DEFAULT_CALIBRATION_S = DEFAULT_WARMUP_S + CALIBRATION_SAMPLES * DEFAULT_SAMPLE_S
 # Each round starts a core.
 START_CORE_S = 0.1
-# Start of the command, and description of the machine.
+# The start of the command and the description of the machine.
 START_COMMAND_S = 1.0
 # The rates at which experiments and samples are read and summarised at the end.
 SUMMARISED_PER_S = 500
 SAMPLES_SUMMARISED_PER_S = 20_000
-# The note of a shortened plan, as this version and earlier ones write it.
+# The note of a shortened plan, as this version and earlier versions write it.
 _SHORTENED = re.compile(r"slices and series (?:are shortened to|have) ([\d.]+) ?% of")
 # The part of a budget that is kept for experiments that take longer than estimated.
 MARGIN_SHARE = 0.02
@@ -43,18 +43,19 @@ MAX_MARGIN_S = 2.0
 def full_slice_s(experiment: Experiment, limits: Limits) -> float:
     """Return the time in seconds that an experiment samples in each round if the budget does not shorten it.
 
-    It is the length of a series that ``limits`` request, else the planned slice, or the time of the requested samples
-    if that is longer: ``limits.samples`` (None counts as 1) times ``limits.sample_s`` (None counts as 0).
+    If ``limits`` request a series, it is the length of the series. Otherwise it is the planned slice, or the time of
+    the requested samples if that is longer: ``limits.samples`` (None counts as 1) times ``limits.sample_s`` (None
+    counts as 0).
     """
     return limits.series_s or max(experiment.slice_s, _asked_s(limits))
 
 
 def min_slice_s(experiment: Experiment, limits: Limits) -> float:
-    """Return the time in seconds to which a binding budget may shorten the slice or series of an experiment.
+    """Return the minimum time in seconds to which a binding budget may shorten an experiment's slice or series.
 
-    A slice keeps at least 50 ms and the time of the requested samples (``full_slice_s``), and a series of the plan at
-    least ten intervals. Either keeps its full length if that is shorter. A series that ``limits`` request is not
-    shortened.
+    A slice keeps at least 50 ms and the time of the requested samples (see ``full_slice_s``). A series of the plan
+    keeps at least ten intervals. A slice or series that is shorter than that is not shortened, nor is a series that
+    ``limits`` request.
     """
     full_s = full_slice_s(experiment, limits)
     if limits.series_s:
@@ -65,7 +66,7 @@ def min_slice_s(experiment: Experiment, limits: Limits) -> float:
 
 
 def slice_between_s(experiment: Experiment, limits: Limits, share: float) -> float:
-    """Return the slice in seconds at ``share`` (0 to 1) of the way from the minimum to the full one.
+    """Return the slice in seconds at ``share`` (0 to 1) of the way from the minimum slice to the full slice.
 
     The slice of a series is rounded down to whole intervals, but not below its minimum.
     """
@@ -77,40 +78,40 @@ def slice_between_s(experiment: Experiment, limits: Limits, share: float) -> flo
 
 
 def turns_of(experiment: Experiment, turns: int) -> int:
-    """Return how often an experiment takes its slice in a round.
+    """Return how many times an experiment takes its slice in a round.
 
-    ``turns`` is the number of nodes that measure one after another. It is the result for a single-machine probe. The
-    result is 1 for a probe that takes the whole job, whose ranks share one slice.
+    ``turns`` is the number of nodes that measure one after another. For a single-machine probe the result is ``turns``.
+    For a probe that uses the whole job the result is 1, since all ranks share one slice.
     """
-    return 1 if probe_of(experiment.probe).takes_whole_job else turns
+    return 1 if probe_of(experiment.probe).takes_all_ranks else turns
 
 
 def overhead_s(experiment: Experiment, limits: Limits) -> float:
-    """Return the estimated time in seconds that an experiment takes besides its slice in a round, on one node.
+    """Return the estimated time in seconds that an experiment takes in a round besides its slice, on one node.
 
-    It covers set-up, warm-up and calibration. Probes estimate it for the usual warm-up and sample length, and the
-    estimate is adjusted to those of ``limits`` and ``experiment``. With longer samples, the last one ends on average
-    half a sample late.
+    The time covers set-up, warm-up and calibration. The probe's estimate, which is for the default warm-up and sample
+    length, is adjusted to the warm-up of ``limits`` and to the sample length of ``limits`` or ``experiment``. With
+    longer samples, the last sample ends on average half a sample late.
     """
-    sample_s = limits.sample_s or experiment.sample_s or USUAL_SAMPLE_S
-    calibrated_s = limits.warmup_s + CALIBRATION_SAMPLES * min(sample_s, USUAL_SAMPLE_S)
-    longer_s = max(0.0, sample_s - USUAL_SAMPLE_S) / 2
+    sample_s = limits.sample_s or experiment.sample_s or DEFAULT_SAMPLE_S
+    calibrated_s = limits.warmup_s + CALIBRATION_SAMPLES * min(sample_s, DEFAULT_SAMPLE_S)
+    longer_s = max(0.0, sample_s - DEFAULT_SAMPLE_S) / 2
     estimated_s = probe_of(experiment.probe).total_overhead_s(experiment.params, experiment.overhead_s)
-    return max(0.0, estimated_s - USUAL_CALIBRATION_S + calibrated_s + longer_s)
+    return max(0.0, estimated_s - DEFAULT_CALIBRATION_S + calibrated_s + longer_s)
 
 
 def closing_s(limits: Limits, n_experiments: int, n_samples: int = 0) -> float:
-    """Return the estimated time in seconds that a command needs after its last round to summarise what it measured.
+    """Return the estimated time in seconds that a command needs after its last round to summarise the run.
 
-    It is 1 % of the budget, at most 1 s, in which libraries are loaded, 2 ms for each of ``n_experiments`` experiments
-    that were measured, and 50 µs for each of their ``n_samples`` samples. On a busy machine it takes longer.
+    It is the sum of 1 % of the budget (at most 1 s), in which libraries are loaded, 2 ms for each of ``n_experiments``
+    measured experiments, and 50 µs for each of ``n_samples`` samples of all experiments. A busy machine needs longer.
     """
     load_s = margin_s(limits) / 2
     return load_s + n_experiments / SUMMARISED_PER_S + n_samples / SAMPLES_SUMMARISED_PER_S
 
 
 def margin_s(limits: Limits) -> float:
-    """Return the part of a budget in seconds that is kept for experiments that take longer than estimated.
+    """Return the part of a budget in seconds that is reserved for experiments that take longer than estimated.
 
     It is 2 % of the budget, at most 2 s.
     """
@@ -120,9 +121,9 @@ def margin_s(limits: Limits) -> float:
 def round_s(plan: Plan, turns: int = 1, with_dense: bool = False) -> float:
     """Return the estimated time of a round in seconds, with full slices and overhead.
 
-    ``turns`` is the number of nodes that run a single-machine probe one after the other. Dense points are measured only
-    in some rounds; they count only if ``with_dense``. A series is measured in one round, so each round counts its
-    share.
+    ``turns`` is the number of nodes that run a single-machine probe one after another. Dense experiments are measured
+    only in some rounds, so they count only if ``with_dense`` is True. A series is measured in one round only, so each
+    round counts an equal part of it.
     """
     limits = plan.limits
     rounds = limits.rounds or MIN_ROUNDS
@@ -134,10 +135,12 @@ def round_s(plan: Plan, turns: int = 1, with_dense: bool = False) -> float:
 
 
 def longest_s(plan: Plan, turns: int = 1) -> float:
-    """Return the maximum time in seconds that a run may take: its budget, unless fixed rounds have no binding budget.
+    """Return the maximum time in seconds that a run may take.
 
-    In that case it is twice the estimate for all rounds with all dense points. ``turns`` is the number of nodes that
-    run a single-machine probe one after the other.
+    For fixed rounds without a binding budget, it is twice the estimate for all rounds with all dense experiments. In
+    all other cases, it is the budget.
+
+    ``turns`` is the number of nodes that run a single-machine probe one after another.
     """
     limits = plan.limits
     if limits.rounds and not limits.budget_binds:
@@ -146,25 +149,25 @@ def longest_s(plan: Plan, turns: int = 1) -> float:
 
 
 def with_turns(plan: Plan, turns: int, options: Mapping[str, str]) -> Plan:
-    """Multiply the budget of a plan by the number of nodes that measure one after another, and return the new plan.
+    """Return the plan with its budget multiplied by ``turns``, the number of nodes that measure one after another.
 
-    The plan is returned unchanged if ``options``, the user's limits by name, have a ``budget`` or ``rounds``, or if
-    every probe takes the whole job.
+    ``options`` are the user's limits by name. The plan is returned unchanged if ``options`` has ``budget`` or
+    ``rounds``, or if every probe of the plan uses the whole job.
     """
-    if options.keys() & {"budget", "rounds"} or all(probe_of(e.probe).takes_whole_job for e in plan.experiments):
+    if options.keys() & {"budget", "rounds"} or all(probe_of(e.probe).takes_all_ranks for e in plan.experiments):
         return plan
     limits = msgspec.structs.replace(plan.limits, budget_s=plan.limits.budget_s * turns)
     return msgspec.structs.replace(plan, limits=limits)
 
 
 def fit(plan: Plan, turns: int = 1, reserved_s: float = 0.0) -> Plan:
-    """Return the plan with its slices and series shortened so that all of its rounds end within a binding budget.
+    """Return the plan with slices and series shortened so that all of its rounds end within a binding budget.
 
-    All are shortened to the same share of the way from the minimum to the full one, and a note of the plan says so. The
-    plan is returned unchanged if its budget does not bind (``Limits.budget_binds``) or suffices. Dense points are left
-    out of the estimate. Without fixed rounds it assumes six.
+    All slices and series are shortened to the same share of the way from the minimum to the full length, and a note of
+    the plan says so. The plan is returned unchanged if its budget does not bind (``Limits.budget_binds``) or is long
+    enough. The estimate leaves out dense experiments, and assumes six rounds if the rounds are not fixed.
 
-    ``turns`` is the number of nodes that run a single-machine probe one after the other. ``reserved_s`` is the part of
+    ``turns`` is the number of nodes that run a single-machine probe one after another. ``reserved_s`` is the part of
     the budget in seconds for reference tools and the writing of test files.
 
     Raises:
@@ -174,7 +177,7 @@ def fit(plan: Plan, turns: int = 1, reserved_s: float = 0.0) -> Plan:
     if not limits.budget_binds:
         return plan
     certain = [experiment for experiment in plan.experiments if not experiment.dense]
-    # Without the part of the summary that depends on the budget.
+    # The part of the summary's time that depends on the budget is left out.
     needed_s = reserved_s + min_plan_s(plan, turns) - margin_s(limits) / 2
     left_s = limits.budget_s - 1.5 * margin_s(limits) - needed_s
     if left_s < 0:
@@ -199,20 +202,20 @@ def fit(plan: Plan, turns: int = 1, reserved_s: float = 0.0) -> Plan:
 
 
 def shortened_percent(notes: Sequence[str]) -> str | None:
-    """Return the length of shortened slices and series in percent of the full one, as text such as ``62.5``.
+    """Return the length of shortened slices and series in percent of their full length, as text such as ``62.5``.
 
-    ``notes`` are those of a plan, among which ``fit`` writes this percentage. The result is None if no note has it,
-    which means that nothing was shortened.
+    ``notes`` are the notes of a plan, in which ``fit`` writes this percentage. The result is None if no note has a
+    percentage, which means that nothing was shortened.
     """
     return next((match[1] for note in notes if (match := _SHORTENED.search(note))), None)
 
 
 def min_plan_s(plan: Plan, turns: int = 1) -> float:
-    """Return the estimated time in seconds of a whole run with minimum slices and without dense points.
+    """Return the estimated time in seconds of a whole run with minimum slices and without dense experiments.
 
-    It includes the start of the command and of each core, the overhead, and the summary, but no reference tools.
-    Without fixed rounds it assumes six. ``turns`` is the number of nodes that run a single-machine probe one after the
-    other.
+    The time includes the start of the command and of a core in each round, the overhead of experiments, and the
+    summary, but no reference tools. Six rounds are assumed if the rounds are not fixed. ``turns`` is the number of
+    nodes that run a single-machine probe one after another.
     """
     certain = [experiment for experiment in plan.experiments if not experiment.dense]
     limits = plan.limits

@@ -6,16 +6,16 @@
 
 from __future__ import annotations
 
-import difflib
 import itertools
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
 import msgspec
 
 from nameplate.errors import UsageError
 from nameplate.records.plan_record import Experiment, Value
+from nameplate.suggestion import nearest
 from nameplate.units import geometric, parse_bit_rate, parse_count, parse_duration, parse_size
 
 MAX_VALUES = 10_000
@@ -30,12 +30,15 @@ _RANGE = re.compile(r"((?:(?!\.\.).)+)\.\.([^*+]+)([*+])(.+)")
 class Parameter(msgspec.Struct, frozen=True, kw_only=True):
     """A parameter of a probe, from ``nameplate-core --describe``.
 
-    - ``default``: the value as text; None if the probe chooses it, as ``automatic`` says in words. ``automatic`` is
-      empty if there is a default
-    - ``choices``: the possible values of the type ``choice``, empty for other types; ``percent_of``: the choice that a
-      percentage from 1 to 99 may follow, as in ``readwrite:70``, or empty
-    - ``minimum``, ``maximum``: the limits of a number, both allowed; sizes are in bytes, durations in seconds and bit
-      rates in bits per second. Both are 0, and not used, for choices and texts
+    - ``type``: the kind of the value, which decides how it is read (see ``parse_values``)
+    - ``summary``: the meaning of the parameter, for help
+    - ``default``: the default value as text; None if the probe chooses the value
+    - ``automatic``: a sentence that says how the probe chooses the value; "" if there is a default
+    - ``choices``: the possible values of the type ``choice``; empty for other types
+    - ``percent_of``: the choice that may be followed by a percentage from 1 to 99, as in ``readwrite:70``; "" if there
+      is none
+    - ``minimum``, ``maximum``: the lowest and highest allowed number; sizes are in bytes, durations in seconds and bit
+      rates in bits per second. Both are 0, and not used, for the types ``choice`` and ``text``
     """
 
     name: str
@@ -52,7 +55,7 @@ class Parameter(msgspec.Struct, frozen=True, kw_only=True):
 class Named(msgspec.Struct, frozen=True):
     """A counter or a fact that a probe records.
 
-    ``name`` is its key in the records. ``unit`` is the SI base unit, empty for a plain number.
+    ``name`` is the key in the records, and ``unit`` is the SI base unit, "" for a plain number.
     """
 
     name: str
@@ -61,10 +64,10 @@ class Named(msgspec.Struct, frozen=True):
 
 
 class ProbeInfo(msgspec.Struct, frozen=True):
-    """A probe from ``nameplate-core --describe``.
+    """A probe, from ``nameplate-core --describe``.
 
-    ``needs`` says in words what the machine must have; it is empty if that is nothing. ``counters`` are numbers of each
-    sample, ``facts`` numbers that set-up determines once per round.
+    ``needs`` lists what the machine must have, in words; it is empty if the probe runs everywhere. ``counters`` are
+    numbers that each sample has. ``facts`` are numbers that set-up determines once per round.
     """
 
     name: str
@@ -75,21 +78,11 @@ class ProbeInfo(msgspec.Struct, frozen=True):
     facts: list[Named]
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
-    """Return a suggestion for an unknown name, as the end of a message, without a full stop.
-
-    It is ``did you mean 'x'?`` with the most similar name of ``known``, or ``available: a, b`` if none is similar.
-    """
-    names = sorted(known)
-    close = difflib.get_close_matches(name, names, n=1)
-    return f"did you mean '{close[0]}'?" if close else f"available: {', '.join(names)}"
-
-
 def find_probe(name: str, probes: Mapping[str, ProbeInfo]) -> ProbeInfo:
-    """Return the probe with this name, where ``probes`` are those of the core by name.
+    """Return the probe with this name. ``probes`` are the core's probes by name.
 
     Raises:
-        UsageError: there is none; the message suggests the nearest name.
+        UsageError: no probe has this name; the message suggests the most similar one.
     """
     if name not in probes:
         raise UsageError(f"unknown probe '{name}'; {nearest(name, probes)}")
@@ -99,14 +92,14 @@ def find_probe(name: str, probes: Mapping[str, ProbeInfo]) -> ProbeInfo:
 def _range_values(parameter: Parameter, match: re.Match[str], text: str) -> list[Value]:
     read = parse_size if parameter.type == "size" else parse_count
     if parameter.type not in ("size", "integer"):
-        raise UsageError(f"{parameter.name}={text}: not a list; only sizes and whole numbers have ranges")
+        raise UsageError(f"{parameter.name}={text}: not a valid value; only sizes and whole numbers can have ranges")
     low, high = read(match[1]), read(match[2])
     if low > high:
-        raise UsageError(f"{parameter.name}={text}: the range starts above its end")
+        raise UsageError(f"{parameter.name}={text}: the range starts above its end; write the smaller value first")
     if match[3] == "+":
         step = read(match[4])
         if step < 1 or (high - low) // step > MAX_VALUES:
-            raise UsageError(f"{parameter.name}={text}: the step gives no values, or more than {MAX_VALUES}")
+            raise UsageError(f"{parameter.name}={text}: the step gives no values, or more than {MAX_VALUES}; raise it")
         return sorted({*range(low, high + 1, step), high})
     factor = _factor(parameter, match[4], text)
     if low < 1:
@@ -114,14 +107,16 @@ def _range_values(parameter: Parameter, match: re.Match[str], text: str) -> list
     return list(geometric(low, high, factor))
 
 
-def _factor(parameter: Parameter, text: str, whole: str) -> float:
+def _factor(parameter: Parameter, text: str, argument: str) -> float:
     root = _ROOT.fullmatch(text)
     try:
         factor = float(root[1]) ** (1 / int(root[2])) if root else float(text)
     except (ValueError, ZeroDivisionError, OverflowError):
         factor = 0.0
     if not 1.0009 <= factor <= 1e9:
-        raise UsageError(f"{parameter.name}={whole}: not a factor; use a number from 1.001, such as 2, 1.6 or 2^(1/8)")
+        raise UsageError(
+            f"{parameter.name}={argument}: not a factor; use a number from 1.001, such as 2, 1.6 or 2^(1/8)"
+        )
     return factor
 
 
@@ -129,8 +124,10 @@ def _one_value(parameter: Parameter, text: str) -> Value:
     if parameter.type == "text":
         return text
     if parameter.type == "choice":
-        if text not in parameter.choices and not _is_percentage(parameter, text):
-            raise UsageError(f"{parameter.name}={text}: not possible; {nearest(text, parameter.choices)}")
+        word, _, percent = text.partition(":")
+        is_percentage = parameter.percent_of and word == parameter.percent_of and percent in map(str, range(1, 100))
+        if text not in parameter.choices and not is_percentage:
+            raise UsageError(f"{parameter.name}={text}: not a valid value; {nearest(text, parameter.choices)}")
         return text
     try:
         return _READERS[parameter.type](text)
@@ -138,17 +135,12 @@ def _one_value(parameter: Parameter, text: str) -> Value:
         raise UsageError(f"{parameter.name}: {error}") from None
 
 
-def _is_percentage(parameter: Parameter, text: str) -> bool:
-    word, _, percent = text.partition(":")
-    return bool(parameter.percent_of) and word == parameter.percent_of and percent in map(str, range(1, 100))
-
-
 def parse_values(parameter: Parameter, text: str) -> list[Value]:
     """Return the values of a text such as ``1,2,4`` or ``1KiB..1GiB*2``, in its order and without repetitions.
 
-    The type of ``parameter`` decides how each value is read (``nameplate.units``): integers, sizes in bytes and bit
-    rates in bits per second become int, durations in seconds float; texts and choices stay as they are. Numbers have no
-    sign, space or exponent. No value may contain a comma.
+    The type of ``parameter`` decides how each value is read (see ``nameplate.units``): integers, sizes in bytes and bit
+    rates in bits per second become int, durations in seconds become float, and texts and choices stay str. Numbers have
+    no sign, space or exponent. No value may contain a comma.
 
     Only integers and sizes have ranges, which include both ends and ascend. ``1KiB..1GiB*2`` is a range by a factor of
     at least 1.001, which may be a root as in ``*2^(1/8)``; ``0..100KB+1000`` is a range by a step.
@@ -161,7 +153,7 @@ def parse_values(parameter: Parameter, text: str) -> list[Value]:
         match = _RANGE.fullmatch(part) if parameter.type != "text" else None
         values += _range_values(parameter, match, part) if match else [_one_value(parameter, part)]
         if len(values) > MAX_VALUES:
-            raise UsageError(f"{parameter.name}: the sweep has more than {MAX_VALUES} values")
+            raise UsageError(f"{parameter.name}: the sweep has more than {MAX_VALUES} values; give fewer")
     for value in values:
         if not isinstance(value, str) and not parameter.minimum <= value <= parameter.maximum:
             limits = f"{parameter.minimum:g} to {parameter.maximum:g}"
@@ -172,9 +164,9 @@ def parse_values(parameter: Parameter, text: str) -> list[Value]:
 def expand(probe: ProbeInfo, given: Mapping[str, str]) -> list[dict[str, Value]]:
     """Return every combination of the given parameters' values, each as a mapping from parameter to value.
 
-    ``given`` has the values of each parameter as text (``parse_values``). Parameters keep its order, and the values of
-    the last one vary fastest. Parameters that are not given are missing from the mappings. If ``given`` is empty, there
-    is one empty combination.
+    ``given`` has the values of each parameter as text (see ``parse_values``). The mappings keep the order of ``given``;
+    the values of the last parameter vary fastest. Parameters that are not in ``given`` are not in the mappings. If
+    ``given`` is empty, the result is one empty mapping.
 
     Raises:
         UsageError: a parameter or a value is not possible, or there are more than 10,000 combinations.
@@ -185,7 +177,7 @@ def expand(probe: ProbeInfo, given: Mapping[str, str]) -> list[dict[str, Value]]
             raise UsageError(f"{probe.name} has no parameter '{name}'; {nearest(name, parameters)}")
     lists = [parse_values(parameters[name], text) for name, text in given.items()]
     if len(given) and len(list(itertools.islice(itertools.product(*lists), MAX_VALUES + 1))) > MAX_VALUES:
-        raise UsageError(f"{probe.name}: the sweep has more than {MAX_VALUES} experiments")
+        raise UsageError(f"{probe.name}: the sweep has more than {MAX_VALUES} experiments; give fewer values")
     return [dict(zip(given, combination, strict=True)) for combination in itertools.product(*lists)]
 
 
@@ -201,14 +193,17 @@ def experiments(
     probe: ProbeInfo, given: Mapping[str, str], slice_s: float, sample_s: float | None = None, curve: str = "",
     between: str = "",
 ) -> list[Experiment]:  # fmt: skip
-    """Return the experiments of a sweep, one for each combination of the values in ``given`` (``expand``).
+    """Return the experiments of a sweep, one for each combination of the values in ``given`` (see ``expand``).
 
-    ``slice_s`` is the time of each in a round, ``sample_s`` the length of a sample in seconds (None: calibrated).
-    ``curve`` is one of the given parameters, with whole numbers, whose values are points of a curve. If it is empty, no
-    experiment is dense, and ``between`` must be empty, too. A dense experiment is measured only where the curve
-    changes. Without ``between``, every fourth value and both ends are always measured (``coarse``), and the other
-    experiments are dense. ``between`` has further values of ``curve`` as text: all values of ``given`` are then always
-    measured, and the experiments of the further values, which come last, are dense.
+    - ``slice_s``: the time of each experiment in a round, in seconds
+    - ``sample_s``: the length of a sample in seconds; None for a calibrated length
+    - ``curve``: a parameter in ``given``, with whole numbers, whose values are points of a curve; "" for none
+    - ``between``: further values of ``curve`` as text; "" for none, and always "" without ``curve``
+
+    A dense experiment is measured only where the curve changes. Without ``curve``, no experiment is dense. With
+    ``between``, its values are dense and come last, and all values in ``given`` are always measured. Without
+    ``between``, every fourth value in ``given`` and both ends are always measured (see ``coarse``), and the other
+    values are dense.
 
     Raises:
         UsageError: a parameter or a value is not possible, or there are more than 10,000 combinations.
@@ -228,17 +223,15 @@ def experiments(
 
 
 def coarse(sizes: Sequence[int]) -> set[int]:
-    """Return every fourth value of a dense grid from the first one on, and the last one; empty for an empty grid.
+    """Return every fourth value of ``sizes``, starting with the first one, and the last value; empty for no sizes.
 
-    ``sizes`` is the grid in ascending order.
+    ``sizes`` must be in ascending order.
     """
     return {*sizes[::COARSE_STRIDE], *sizes[-1:]}
 
 
 def split_arguments(arguments: Sequence[str]) -> dict[str, str]:
-    """Return arguments such as ``["a=1", "b=2,3"]`` as a mapping from name to text.
-
-    A text may contain further equals signs.
+    """Return arguments such as ``["a=1", "b=2,3"]`` as a mapping from the name to the text after the first ``=``.
 
     Raises:
         UsageError: an argument is not name=value, either side is empty, or a name occurs twice.

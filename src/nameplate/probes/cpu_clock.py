@@ -1,20 +1,11 @@
-"""This probe measures the clock frequency that the cores really run at."""
+"""This probe measures the actual clock frequency of the cores, idle or under an arithmetic load."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from nameplate.probes import Metric, ParameterSweep, Probe, Ratio, ResolvedExperiment
+from nameplate.probes import ParameterSweep, Probe, Ratio
+from nameplate.probes.interface.screen_line import CoreLine, ScreenLine
 from nameplate.probes.shared.arithmetic import BURST_CYCLES, BURST_S, LOOP
 from nameplate.probes.shared.ceilings import nominal_clock
-from nameplate.probes.shared.screen_line import CoreLine, ScreenLine
-from nameplate.records.result import Rated
-from nameplate.records.run_record import Sample
-
-
-def _rated(_: Metric, experiment: ResolvedExperiment, __: Sequence[Sample]) -> Rated:
-    return nominal_clock(experiment.machine)
-
 
 PROBE = Probe(
     name="cpu_clock",
@@ -22,7 +13,7 @@ PROBE = Probe(
     metrics=(Ratio("frequency", "Hz", "higher", BURST_CYCLES, BURST_S),),
     is_always_computing=True,
     recorded=LOOP,
-    rated=_rated,
+    rated=lambda _, experiment, __: nominal_clock(experiment.machine),
     screen=(
         ScreenLine(
             "clock, {under}",

@@ -1,4 +1,4 @@
-"""This probe measures the peak floating-point rate, and the operations per cycle and core that it corresponds to."""
+"""This probe measures the peak floating-point rate, and the floating-point operations per cycle and core."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from nameplate.probes import (
     elapsed,
     floating_point_operations,
 )
+from nameplate.probes.interface.screen_line import ScreenLine
 from nameplate.probes.shared.arithmetic import LOOP, documented_peak, peak_by_ports
-from nameplate.probes.shared.screen_line import ScreenLine
 from nameplate.records.result import Rated
 from nameplate.records.run_record import Sample
 
@@ -24,7 +24,7 @@ def _core_cycles(experiment: ResolvedExperiment, sample: Sample) -> float:
 
 
 def _peak(metric: Metric, experiment: ResolvedExperiment, samples: Sequence[Sample]) -> Rated:
-    """Return the peak by the ports that were counted, or by the published ones if they could not be counted."""
+    """Return the peak by the counted ports, or by the published units if the ports could not be counted."""
     counted = peak_by_ports(metric, experiment, samples)
     if counted.value is not None or metric.unit != "FLOP/s":
         return counted
@@ -36,7 +36,7 @@ PROBE = Probe(
     title="Floating-point rate",
     metrics=(
         Ratio("rate", "FLOP/s", "higher", floating_point_operations, elapsed),
-        # A sample whose cycles were counted by a disturbed burst seems to have few of them.
+        # If the burst that counts a sample's cycles is disturbed, the sample seems to have too few cycles.
         Ratio("flops_per_cycle", "FLOP/cycle", "higher", floating_point_operations, _core_cycles, is_one_sided=False),
     ),
     is_always_computing=True,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from nameplate.probes import ParameterSweep, Probe, Ratio, elapsed, operations
+from nameplate.probes.interface.screen_line import ScreenLine
 from nameplate.probes.shared.arithmetic import LOOP, peak_by_ports
-from nameplate.probes.shared.screen_line import ScreenLine
 
 PROBE = Probe(
     name="cpu_intops",

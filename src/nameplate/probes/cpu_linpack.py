@@ -1,5 +1,6 @@
-"""This probe measures the rate at which a system of linear equations is solved, compared with the arithmetic peak of
-the cores.
+"""This probe measures the rate at which a system of linear equations is solved.
+
+The reference value is the arithmetic peak of the cores.
 """
 
 from __future__ import annotations
@@ -19,25 +20,25 @@ from nameplate.probes import (
     floating_point_operations,
     repetitions,
 )
+from nameplate.probes.interface.recorded import Recorded
+from nameplate.probes.interface.screen_line import ScreenLine
 from nameplate.probes.shared.arithmetic import LOOP
 from nameplate.probes.shared.ceilings import arithmetic_peak
 from nameplate.probes.shared.grid import grouped
-from nameplate.probes.shared.recorded import Recorded
-from nameplate.probes.shared.screen_line import ScreenLine
 from nameplate.records.machine_record import Machine
 from nameplate.records.plan_record import Value
 from nameplate.records.result import Quantity, Rated, Result, Table
 from nameplate.records.run_record import Sample
 from nameplate.units import size_text
 
-# The rate of a core without vector units and a library without blocking; a slower solution hangs.
+# The rate of a core without vector units, with a library without blocking. A slower solution is assumed to hang.
 SLOWEST_FLOP_PER_S = 2e8
 DEFAULT_UNKNOWNS = 2000
 # The rate of one core of a server from 2023, including the generation of the system; runs correct the estimate.
-USUAL_FLOP_PER_S = 35e9
-USUAL_THREADS = 2
+ASSUMED_FLOP_PER_S = 35e9
+ASSUMED_THREADS = 2
 # For each vector extension, widest first, the flag of /proc/cpuinfo, its name, and the cores that have it in OpenBLAS.
-# OpenBLAS takes a CPU that is newer than itself for an old one (0.3.21: Emerald Rapids for Prescott).
+# OpenBLAS treats a CPU that it does not know as an old one (0.3.21 treats Emerald Rapids as Prescott).
 _WIDE_CORES = (
     ("avx512vl", "AVX-512", ("SkylakeX", "Cooperlake", "Sapphirerapids")),
     ("avx2", "AVX2", ("Haswell", "Zen", "Excavator")),
@@ -52,8 +53,10 @@ def _rated(metric: Metric, experiment: ResolvedExperiment, samples: Sequence[Sam
 
 
 def _remarks(experiment: ResolvedExperiment, _: Sequence[Sample]) -> list[str]:
-    """Return the LAPACK library, such as ``OpenBLAS 0.3.21 for Cooperlake (pthreads)``, as far as it identifies
-    itself, and what to do if it does not use the vectors that the CPU has.
+    """Return the LAPACK library, such as ``OpenBLAS 0.3.21 for Cooperlake (pthreads)``, and advice on its kernels.
+
+    Parts of the name that the library does not reveal are left out. The advice follows if the kernels do not use the
+    widest vectors of the CPU.
     """
     core = f" for {experiment.labels['blas_core']}" if "blas_core" in experiment.labels else ""
     threading = f" ({experiment.labels['blas_threading']})" if "blas_threading" in experiment.labels else ""
@@ -61,7 +64,7 @@ def _remarks(experiment: ResolvedExperiment, _: Sequence[Sample]) -> list[str]:
 
 
 def _advice(experiment: ResolvedExperiment) -> list[str]:
-    """Return which kernels of OpenBLAS to try if the ones that it chose lack the widest vectors of an x86 CPU."""
+    """Return a list with advice on kernels of OpenBLAS if the chosen ones lack the widest vectors of an x86 CPU."""
     chosen = experiment.labels.get("blas_core")
     if chosen is None:
         return []
@@ -73,19 +76,8 @@ def _advice(experiment: ResolvedExperiment) -> list[str]:
     return []
 
 
-def _longest_setup_s(params: Mapping[str, Value]) -> float:
-    """Return the time limit of the solutions that are measured whatever they take: the warm-up and the minimum
-    number.
-    """
-    return _flops_of_all(params) / SLOWEST_FLOP_PER_S
-
-
-def _setup_s(params: Mapping[str, Value]) -> float:
-    """Return the usual time of these solutions in seconds; they are not shortened to fit a slice."""
-    return _flops_of_all(params) / (USUAL_FLOP_PER_S * float(params.get("threads", USUAL_THREADS)))
-
-
-def _flops_of_all(params: Mapping[str, Value]) -> float:
+def _setup_flops(params: Mapping[str, Value]) -> float:
+    """Return the operations of the warm-up and the minimum number of solutions, which are not shortened for a slice."""
     n = float(params.get("n", DEFAULT_UNKNOWNS))
     return (1 + float(params.get("trials", 1))) * (2 / 3 * n + 3 / 2) * n**2
 
@@ -99,10 +91,10 @@ def _tables(by_probe: ByProbe, _: Machine) -> list[Table]:
     notes = ["Average and maximum rate, and largest scaled residual, of all solutions in all rounds."]
     return [
         Table(
-            "cpu_linpack", f"LINPACK's table: threads={own[0].summary.params['threads']}", headings,
-            [_row(result, residuals[result.id]) for result in own], notes,
+            "cpu_linpack", f"LINPACK's table: threads={group[0].summary.params['threads']}", headings,
+            [_row(result, residuals[result.id]) for result in group], notes,
         )
-        for own in grouped(rates, lambda result: str(result.summary.params["threads"])).values()
+        for group in grouped(rates, lambda result: str(result.summary.params["threads"])).values()
     ]  # fmt: skip
 
 
@@ -125,6 +117,7 @@ PROBE = Probe(
     ),
     recorded=Recorded(
         params=("n", "lda", "align", "threads"),
+        numbers={"n": 1, "align": 1, "trials": 1},
         facts=LOOP.facts,
         labels=("blas",),
         counters=("residual", "burst_s"),
@@ -134,8 +127,8 @@ PROBE = Probe(
     screen=(ScreenLine("LINPACK, n={n}", ("rate",)),),
     full=_SIZES,
     sweep=_SIZES,
-    setup_s=_setup_s,
+    setup_s=lambda params: _setup_flops(params) / (ASSUMED_FLOP_PER_S * float(params.get("threads", ASSUMED_THREADS))),
     remarks=_remarks,
-    longest_setup_s=_longest_setup_s,
+    longest_setup_s=lambda params: _setup_flops(params) / SLOWEST_FLOP_PER_S,
     tables=_tables,
 )

@@ -1,41 +1,18 @@
-"""This probe measures the floating-point rate by size of the working set: the cache sizes, and what each level
-sustains.
-"""
+"""This probe measures the floating-point rate by size of the working set, which shows the caches."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import partial
 
-from nameplate.probes import (
-    ByProbe,
-    Metric,
-    ParameterSweep,
-    Probe,
-    Ratio,
-    ResolvedExperiment,
-    elapsed,
-    floating_point_operations,
-)
+from nameplate.probes import ParameterSweep, Probe, Ratio, elapsed, floating_point_operations
+from nameplate.probes.interface.recorded import Recorded
 from nameplate.probes.shared.levels import derived, table
 from nameplate.probes.shared.memory import ARRAYS, page_remarks
-from nameplate.probes.shared.recorded import Recorded
-from nameplate.records.machine_record import Machine
-from nameplate.records.result import Rated, Result, Table
-from nameplate.records.run_record import Sample
+from nameplate.records.result import Rated
 
-
-def _rated(_: Metric, __: ResolvedExperiment, ___: Sequence[Sample]) -> Rated:
-    return Rated(None, "memory limits the loop as well as arithmetic; cpu_flops has the theoretical peak",
-                 can_be_given=False)  # fmt: skip
-
-
-def _derive(by_probe: ByProbe, machine: Machine) -> list[Result]:
-    return derived("cpu_workset", by_probe, machine)
-
-
-def _tables(by_probe: ByProbe, machine: Machine) -> list[Table]:
-    return table("cpu_workset", by_probe, machine)
-
+_NO_PEAK = Rated(
+    None, "memory limits the loop as well as arithmetic; cpu_flops has the theoretical peak", can_be_given=False
+)
 
 PROBE = Probe(
     name="cpu_workset",
@@ -43,7 +20,7 @@ PROBE = Probe(
     metrics=(Ratio("rate", "FLOP/s", "higher", floating_point_operations, elapsed),),
     is_always_computing=True,
     recorded=Recorded(params=("size",), facts=ARRAYS),
-    rated=_rated,
+    rated=lambda _, __, ___: _NO_PEAK,
     quick=(ParameterSweep({"size": "4KiB..64MiB*4"}, slice_s=0.004, sample_s=0.0005),),
     full=(
         ParameterSweep({"size": "1KiB..{beyond}*2^(1/8)"}, slice_s=0.01, sample_s=0.002, curve="size"),
@@ -63,6 +40,6 @@ PROBE = Probe(
     ),
     overhead_s=0.03,
     remarks=page_remarks,
-    derive=_derive,
-    tables=_tables,
+    derive=partial(derived, "cpu_workset"),
+    tables=partial(table, "cpu_workset"),
 )  # fmt: skip

@@ -1,5 +1,6 @@
-"""This probe reads and writes a file block by block: bandwidth, number and times of operations, and where the bytes
-came from.
+"""This probe reads and writes a file block by block.
+
+It measures the bandwidth, and the rate and the times of operations, and shows where the bytes came from.
 """
 
 from __future__ import annotations
@@ -7,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from nameplate.probes import (
-    ByProbe,
     Metric,
     ParameterChart,
     ParameterSweep,
@@ -19,15 +19,14 @@ from nameplate.probes import (
     moved_bytes,
     operations,
 )
+from nameplate.probes.interface.recorded import Recorded
+from nameplate.probes.interface.screen_line import DisplayUnit, ScreenLine
 from nameplate.probes.shared.ceilings import disk_link
 from nameplate.probes.shared.disk_tables import tables
-from nameplate.probes.shared.percentiles import PERCENTILES
-from nameplate.probes.shared.recorded import Recorded
-from nameplate.probes.shared.screen_line import DisplayUnit, ScreenLine
+from nameplate.probes.shared.percentiles import PERCENTILES, READ_PERCENTILES, WRITE_PERCENTILES
 from nameplate.probes.shared.served import evidence, is_device, served_by, source
-from nameplate.records.machine_record import Machine
 from nameplate.records.plan_record import Experiment, Value
-from nameplate.records.result import Rated, Table
+from nameplate.records.result import Rated
 from nameplate.records.run_record import Sample
 from nameplate.units import size_text
 
@@ -36,8 +35,11 @@ FITS = 0.9
 # The default that the core declares.
 DEFAULT_BYTES = 300_000_000
 DEFAULT_BLOCK_BYTES = 4096
-# A block of a multiple of this size carries a stamp in each part of this size.
+# If the block size is a multiple of this size, each part of this size carries a stamp.
 STAMP_EVERY_BYTES = 4096
+# Random operations on smaller blocks are counted, larger ones are measured by their bytes.
+SMALL_BYTES = 65536
+# The lowest rate at which set-up may write the file.
 SLOWEST_BYTES_PER_S = 5e6
 # The state of the page cache, and the bytes moved.
 _TRAFFIC = ("resident_before_bytes", "resident_after_bytes", "process_read_bytes", "process_write_bytes",
@@ -70,22 +72,37 @@ def _remarks(experiment: ResolvedExperiment, samples: Sequence[Sample]) -> list[
     return result
 
 
-def _tables(by_probe: ByProbe, _: Machine) -> list[Table]:
-    return tables(by_probe["disk_block"])
+def _work_line(params: Mapping[str, Value]) -> ScreenLine:
+    """Return the line of an experiment: operations per second for commits and small random blocks, else the bandwidth.
+
+    Below it are the percentiles of operations, of a mixture those of reads and of writes.
+    """
+    block, op = int(params["block"]), str(params["op"])
+    is_commit = op == "write" and params["sync"] == "each"
+    has_queue = params["library"] in ("uring", "libaio")
+    durable = {"end": ", fdatasync", "each": ", RWF_DSYNC" if has_queue else ", fdatasync"}
+    percent = op.partition(":")[2]
+    names = {"readwrite": "read, write back"} | ({op: f"{percent} % read"} if percent else {})
+    label = f"{size_text(block)} " + ("commit" if is_commit else f"{params['pattern']} {names.get(op, op)}")
+    label += durable.get(str(params["sync"]), "")
+    label += f", QD{params['depth']}" if int(params["depth"]) > 1 else ""
+    label += f", {params['threads']} threads" if int(params["threads"]) > 1 else ""
+    parts = ("read_latency", "write_latency") if percent else ("latency",)
+    below = {f"{'latency' if part == 'latency' else part.split('_')[0] + 's'}, p50/p99": (f"{part}_p50", f"{part}_p99")
+             for part in parts}  # fmt: skip
+    if is_commit or (params["pattern"] == "random" and block < SMALL_BYTES):
+        return ScreenLine(label, ("iops",), unit=DisplayUnit("IOPS"), below=below)
+    return ScreenLine(label, ("bandwidth",), below=below)
 
 
 def _size(params: Mapping[str, Value]) -> int:
     return int(params.get("size", DEFAULT_BYTES))
 
 
-def _longest_setup_s(params: Mapping[str, Value]) -> float:
-    """Return the time limit of set-up: writing the file at the lowest rate that is accepted."""
-    return _size(params) / SLOWEST_BYTES_PER_S
-
-
 def _setup_s(params: Mapping[str, Value]) -> float:
-    """Return the additional time for a file of this size: reading it into the cache, once or repeatedly, or writing it
-    out.
+    """Return the additional time in seconds for a file of this size.
+
+    It is the time to read the file into the cache, once or repeatedly, or to write it out.
     """
     if params.get("cache") == "as-is" and params.get("op", "read") != "write":
         return 0.0
@@ -95,9 +112,7 @@ def _setup_s(params: Mapping[str, Value]) -> float:
 
 
 def _disk_use(experiments: Sequence[Experiment], rounds: int) -> list[str]:
-    """Return the disk space and the amount of writing. Files are created once and overwritten as often as time
-    allows.
-    """
+    """Return lines on the disk space of test files, and on the time for which they are overwritten."""
     files = {
         _file(experiment.params): _size(experiment.params)
         for experiment in experiments
@@ -105,10 +120,10 @@ def _disk_use(experiments: Sequence[Experiment], rounds: int) -> list[str]:
     }
     writing = [experiment for experiment in experiments if experiment.params.get("op", "read") != "read"]
     lines = []
-    for place in dict.fromkeys(place for place, *_ in files):
-        own = [size for file, size in files.items() if file[0] == place]
-        count = f"{len(own)} temporary file{'s' if len(own) > 1 else ''}"
-        lines.append(f"{size_text(sum(own))} in {place}: {count}, removed when the run ends")
+    for directory in dict.fromkeys(directory for directory, *_ in files):
+        sizes = [size for file, size in files.items() if file[0] == directory]
+        count = f"{len(sizes)} temporary file{'s' if len(sizes) > 1 else ''}"
+        lines.append(f"{size_text(sum(sizes))} in {directory}: {count}, removed when the run ends")
     if writing:
         time_s = rounds * sum(experiment.slice_s for experiment in writing)
         lines.append(f"overwritten for at least {time_s:.0f} s at the speed of the disk")
@@ -116,7 +131,7 @@ def _disk_use(experiments: Sequence[Experiment], rounds: int) -> list[str]:
 
 
 def _file(params: Mapping[str, Value]) -> tuple[str, ...]:
-    """Return what distinguishes one file, or set of files, from another; each is created once."""
+    """Return a key that is equal for experiments that use the same file, or set of files; each is created once."""
     op, block = str(params.get("op", "read")), int(params.get("block", DEFAULT_BLOCK_BYTES))
     mixed = "stamped" if block % STAMP_EVERY_BYTES == 0 else "any"
     content = {"read": "original", "readwrite": "original", "write": "any"}.get(op, mixed)
@@ -133,10 +148,13 @@ PROBE = Probe(
         Ratio("latency", "s", "lower", _TIME_IN_FLIGHT, operations,
               when=lambda experiment: "rate" not in experiment.params),
         *PERCENTILES,
+        *READ_PERCENTILES,
+        *WRITE_PERCENTILES,
     ),
     recorded=Recorded(
         unreported=("unwritten_bytes", *_TRAFFIC),
-        params=("op", "block", "depth", "threads", "cache", "library", "sync"),
+        params=("op", "pattern", "block", "depth", "threads", "cache", "library", "sync"),
+        numbers={"depth": 1},
         facts=("file_bytes", "memory_bytes", "registered_buffers", "link_bytes_per_s", "unwritten_bytes", "is_memory",
                "clock_cost_s", "timed_every"),
         counters=_TRAFFIC,
@@ -149,6 +167,7 @@ PROBE = Probe(
                    unit=DisplayUnit("IOPS"), below={"its latency, p50/p99": ("latency_p50", "latency_p99")}),
         ScreenLine("{block} sequential {op}", ("bandwidth",), {"pattern": "sequential", "cache": "direct"}),
     ),
+    work_line=_work_line,
     quick=(
         ParameterSweep({"op": "read", "block": "4KiB", "pattern": "random", "cache": "direct", "library": "uring",
                "depth": "32"}, slice_s=0.1, sample_s=0.01),
@@ -198,6 +217,6 @@ PROBE = Probe(
               "operation at a time."),
     ),
     disk_use=_disk_use,
-    longest_setup_s=_longest_setup_s,
-    tables=_tables,
+    longest_setup_s=lambda params: _size(params) / SLOWEST_BYTES_PER_S,
+    tables=lambda by_probe, _: tables(by_probe["disk_block"]),
 )  # fmt: skip

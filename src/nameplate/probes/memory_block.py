@@ -1,34 +1,19 @@
-"""This probe reads, writes and copies memory block by block: bandwidth, and the time per operation."""
+"""This probe reads, writes and copies memory block by block, and measures the bandwidth and the time per operation."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from nameplate.probes import (
-    ByProbe,
-    Metric,
-    ParameterSweep,
-    Probe,
-    Ratio,
-    ResolvedExperiment,
-    elapsed,
-    moved_bytes,
-    operations,
-)
+from nameplate.probes import ByProbe, ParameterSweep, Probe, Ratio, elapsed, moved_bytes, operations
+from nameplate.probes.interface.recorded import Recorded
 from nameplate.probes.shared.grid import grids, quantity_of
 from nameplate.probes.shared.memory import ARRAYS, remarks
-from nameplate.probes.shared.recorded import Recorded
 from nameplate.records.machine_record import Machine
 from nameplate.records.result import Quantity, Rated, Result, Table
-from nameplate.records.run_record import Sample
 
-
-def _rated(_: Metric, __: ResolvedExperiment, ___: Sequence[Sample]) -> Rated:
-    return Rated(
-        None,
-        "rates by block size are not specified; memory_stream has the memory's reference value",
-        can_be_given=False,
-    )
+_NO_REFERENCE = Rated(
+    None, "rates by block size are not specified; memory_stream has the memory's reference value", can_be_given=False
+)
 
 
 def _tables(by_probe: ByProbe, _: Machine) -> list[Table]:
@@ -37,26 +22,24 @@ def _tables(by_probe: ByProbe, _: Machine) -> list[Table]:
 
 
 def _generators(results: Sequence[Result]) -> list[Table]:
-    """Return tables that compare generators of offsets: the cost of one offset, and the remaining time of an
-    operation.
-    """
+    """Return tables that compare generators of offsets: the time of one offset, and of an operation with it."""
     groups: dict[str, dict[str, dict[str, Result]]] = {}
     for result in results:
         params = result.summary.params
-        others = {name: value for name, value in params.items() if name not in ("generator", "pattern")}
+        rest = {name: value for name, value in params.items() if name not in ("generator", "pattern")}
         if result.summary.metric == "latency":
-            own = groups.setdefault(" ".join(f"{name}={value}" for name, value in others.items()), {})
-            own.setdefault(str(params["generator"]), {})[str(params["pattern"])] = result
+            group = groups.setdefault(" ".join(f"{name}={value}" for name, value in rest.items()), {})
+            group.setdefault(str(params["generator"]), {})[str(params["pattern"])] = result
     tables = []
     for title, generators in groups.items():
-        patterns = sorted({pattern for own in generators.values() for pattern in own}, reverse=True)
+        patterns = sorted({pattern for group in generators.values() for pattern in group}, reverse=True)
         rows: list[list[str | Quantity | None]] = [
             [
                 name,
-                Quantity(next(iter(own.values())).facts["offset_s"], "s"),
-                *(quantity_of(own.get(p)) for p in patterns),
+                Quantity(next(iter(group.values())).facts["offset_s"], "s"),
+                *(quantity_of(group.get(p)) for p in patterns),
             ]
-            for name, own in generators.items()
+            for name, group in generators.items()
         ]
         if len(rows) > 1:
             headings = ["generator", "offset alone", *(f"operation, {pattern}" for pattern in patterns)]
@@ -75,12 +58,12 @@ PROBE = Probe(
     title="Memory block access",
     metrics=(
         Ratio("bandwidth", "B/s", "higher", moved_bytes, elapsed),
-        # The time between the ends of consecutive operations, on whichever thread, as the reproduced studies define it.
+        # The time between the ends of consecutive operations, whatever their threads.
         Ratio("latency", "s", "lower", elapsed, operations),
     ),
     is_always_computing=True,
     recorded=Recorded(params=("block", "generator", "pattern"), facts=(*ARRAYS, "offset_s")),
-    rated=_rated,
+    rated=lambda _, __, ___: _NO_REFERENCE,
     quick=(
         ParameterSweep({"op": "copy", "block": "8KiB", "size": "256MiB"}, 0.02, 0.0005, overhead_s=0.25),
         ParameterSweep({"op": "read", "block": "8", "pattern": "random", "size": "256MiB"},

@@ -1,46 +1,19 @@
-"""This probe measures the time of a dependent load by size of the region, idle and under other traffic, from the
-caches to memory.
-"""
+"""This probe measures the time of a dependent load by region size, from caches to memory, idle and under load."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import partial
 
-from nameplate.probes import (
-    ByProbe,
-    Counter,
-    Metric,
-    ParameterSweep,
-    Probe,
-    Ratio,
-    ResolvedExperiment,
-    Scaled,
-    elapsed,
-    operations,
-)
+from nameplate.probes import Counter, ParameterSweep, Probe, Ratio, Scaled, elapsed, operations
+from nameplate.probes.interface.recorded import Recorded
+from nameplate.probes.interface.screen_line import CoreLine, ScreenLine, is_in_catalogue
 from nameplate.probes.shared.levels import derived, table
-from nameplate.probes.shared.memory import ARRAYS, page_remarks
-from nameplate.probes.shared.recorded import Recorded
-from nameplate.probes.shared.screen_line import CoreLine, ScreenLine, is_in_catalogue
-from nameplate.records.machine_record import Machine
-from nameplate.records.result import Rated, Result, Table
-from nameplate.records.run_record import Sample
+from nameplate.probes.shared.memory import ARRAYS, is_in_memory, page_remarks
+from nameplate.records.result import Rated
 
 # The steps of one chain; the chains run concurrently.
 _STEPS = Scaled(operations, over=("chains",))
-
-
-def _rated(_: Metric, __: ResolvedExperiment, ___: Sequence[Sample]) -> Rated:
-    return Rated(None, "data sheets do not state it; give it with --rated memory_latency=90ns")
-
-
-def _derive(by_probe: ByProbe, machine: Machine) -> list[Result]:
-    return derived("memory_latency", by_probe, machine)
-
-
-def _tables(by_probe: ByProbe, machine: Machine) -> list[Table]:
-    return table("memory_latency", by_probe, machine)
-
+_NO_REFERENCE = Rated(None, "data sheets do not state it; give it with --rated memory_latency=90ns")
 
 PROBE = Probe(
     name="memory_latency",
@@ -59,20 +32,22 @@ PROBE = Probe(
             when=lambda experiment: experiment.params["load"] != 0,
         ),
     ),
-    recorded=Recorded(params=("size", "chains", "load"), facts=ARRAYS, counters=("load_bytes",)),
-    rated=_rated,
+    recorded=Recorded(params=("size", "chains", "load"), numbers={"chains": 1}, facts=ARRAYS, counters=("load_bytes",)),
+    rated=lambda _, __, ___: _NO_REFERENCE,
     screen=(
         ScreenLine(
             "latency", ("latency",), when=is_in_catalogue, in_core=CoreLine("latency", {"size": "{beyond_one}"})
         ),
         ScreenLine("latency", ("memory_latency",)),
+        # For runs without the curve from which memory_latency is derived, and for comparisons, which need samples.
+        ScreenLine("latency", ("latency",), when=is_in_memory),
         ScreenLine("L1/L2/L3 size", ("l1d_size", "l2_size", "l3_size")),
     ),
     quick=(
         ParameterSweep({"size": "4KiB..64MiB*2^(1/2)"}, slice_s=0.004, sample_s=0.0002),
         ParameterSweep({"size": "128KiB..1MiB*2^(1/2)", "stride": "4KiB"}, slice_s=0.004, sample_s=0.0002),
         ParameterSweep({"size": "2MiB..32MiB*2", "stride": "4KiB"}, slice_s=0.004, sample_s=0.0002),
-        # What the catalogue of check has.
+        # The catalogue of ``nameplate check`` has values of this experiment.
         ParameterSweep({"size": "{beyond_one}"}, slice_s=0.02, sample_s=0.0005, overhead_s=0.3),
     ),
     full=(
@@ -96,6 +71,6 @@ PROBE = Probe(
     ),
     overhead_s=0.04,
     remarks=page_remarks,
-    derive=_derive,
-    tables=_tables,
+    derive=partial(derived, "memory_latency"),
+    tables=partial(table, "memory_latency"),
 )

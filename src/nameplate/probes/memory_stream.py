@@ -1,5 +1,6 @@
-"""This probe measures the memory bandwidth with STREAM's loops: the user's bytes, and the bytes that the bus moves
-for them.
+"""This probe measures the memory bandwidth with STREAM's loops.
+
+It reports the bytes that the user moved and the bytes that the bus moved for them.
 """
 
 from __future__ import annotations
@@ -8,9 +9,9 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from nameplate.probes import ByProbe, ParameterSweep, Probe, Ratio, ResolvedExperiment, Scaled, elapsed, moved_bytes
-from nameplate.probes.shared.memory import ARRAYS, is_beyond_listed_caches, rated_bandwidth, remarks
-from nameplate.probes.shared.recorded import Recorded
-from nameplate.probes.shared.screen_line import CoreLine, ScreenLine, is_in_catalogue
+from nameplate.probes.interface.recorded import Recorded
+from nameplate.probes.interface.screen_line import CoreLine, ScreenLine, is_in_catalogue
+from nameplate.probes.shared.memory import ARRAYS, is_beyond_listed_caches, is_in_memory, rated_bandwidth, remarks
 from nameplate.records.machine_record import Machine
 from nameplate.records.result import Quantity, Result, Table
 from nameplate.records.run_record import Sample
@@ -38,20 +39,21 @@ def _tables(by_probe: ByProbe, _: Machine) -> list[Table]:
 
 
 def _as_stream_prints(results: Sequence[Result]) -> list[Table]:
-    """Return a table for each set of other parameters with which more than one of STREAM's four kernels was
-    measured, in samples of whole passes.
+    """Return tables in the layout of STREAM, one for each set of other parameters.
+
+    A table needs at least two of STREAM's four kernels, measured in samples of whole passes.
     """
     groups: dict[str, list[Result]] = {}
     for result in results:
-        others = {name: value for name, value in result.summary.params.items() if name != "op"}
-        # Records of earlier versions have whole passes, and no unit.
-        if result.summary.params["op"] in _FUNCTIONS and others.get("unit", "pass") == "pass":
-            groups.setdefault(repr(others), []).append(result)
+        rest = {name: value for name, value in result.summary.params.items() if name != "op"}
+        # Records of earlier versions lack the parameter unit; their samples are whole passes.
+        if result.summary.params["op"] in _FUNCTIONS and rest.get("unit", "pass") == "pass":
+            groups.setdefault(repr(rest), []).append(result)
     tables = []
-    for own in groups.values():
-        by_op = {str(result.summary.params["op"]): result for result in own}
+    for group in groups.values():
+        by_op = {str(result.summary.params["op"]): result for result in group}
         rows = [_stream_row(by_op[op]) for op in _FUNCTIONS if op in by_op]
-        params = own[0].summary.params
+        params = group[0].summary.params
         size = size_text(int(params["size"]))
         title = f"STREAM's table: threads={params['threads']} stores={params['stores']} size={size}"
         headings = ["Function", "Best Rate MB/s", "Avg time", "Min time", "Max time"]
@@ -62,12 +64,14 @@ def _as_stream_prints(results: Sequence[Result]) -> list[Table]:
 
 
 def _stream_row(result: Result) -> list[str | Quantity | None]:
-    """Return rate in 10^6 B/s and times in s over all samples except the first of each round."""
+    """Return the name, the rate in 10^6 B/s and the times in s, without the first sample of each round."""
     pass_bytes = result.facts["pass_bytes"]
     later = [
         value
-        for _, own in groupby(zip(result.series.round, result.series.value, strict=True), key=lambda item: item[0])
-        for _, value in list(own)[1:]
+        for _, samples_of_round in groupby(
+            zip(result.series.round, result.series.value, strict=True), key=lambda item: item[0]
+        )
+        for _, value in list(samples_of_round)[1:]
     ] or result.series.value
     times = [pass_bytes / value for value in later]
     average = sum(times) / len(times)
@@ -78,7 +82,7 @@ def _stream_row(result: Result) -> list[str | Quantity | None]:
 
 
 def _nodes(results: Sequence[Result]) -> list[Table]:
-    """Return the bandwidth by the node of the threads and the node of the memory."""
+    """Return tables of the bandwidth by the NUMA node of the threads and the NUMA node of the memory."""
     groups: dict[str, dict[tuple[int, int], Quantity]] = {}
     for result in results:
         params = result.summary.params
@@ -108,6 +112,7 @@ PROBE = Probe(
     is_always_computing=True,
     recorded=Recorded(
         params=("op", "size", "stores", "threads"),
+        numbers={"node": 0, "memory_node": 0},
         facts=(*ARRAYS, "pass_bytes", "bus_bytes_per_byte", "nontemporal"),
         divisors=("pass_bytes", "bus_bytes_per_byte"),
         work=("bytes",),
@@ -123,14 +128,21 @@ PROBE = Probe(
             in_core=CoreLine("bandwidth", {"op": "triad"}),
         ),
         ScreenLine("read, {threads}", ("bandwidth",), {"op": "read"}, when=is_in_catalogue),
+        ScreenLine(
+            "read, {threads}",
+            ("bandwidth",),
+            {"op": "read"},
+            when=is_in_memory,
+            in_core=CoreLine("bandwidth", {"op": "read", "threads": "{hardware_threads}", "unit": "step"}),
+        ),
     ),
     quick=(
-        # Large arrays take seconds to fill and to check, so there is one kind of stores: the one that shows the memory.
+        # Large arrays take seconds to fill and to check, so only the kind of stores that shows the memory is measured.
         ParameterSweep({"op": "triad", "stores": "nontemporal", "unit": "step"}, slice_s=0.03, sample_s=0.0005),
         ParameterSweep({"op": "read", "threads": "1", "size": "16KiB,256KiB,4MiB"}, 0.01, 0.0005, overhead_s=0.03),
         ParameterSweep({"op": "read", "size": "{in_caches}"}, 0.01, 0.0005, overhead_s=0.03),
         ParameterSweep({"op": "read", "threads": "1", "unit": "step"}, slice_s=0.03, sample_s=0.0005),
-        # What the catalogue of check has.
+        # The catalogue of ``nameplate check`` has values of these experiments.
         ParameterSweep({"op": "read,update", "threads": "{hardware_threads}", "unit": "step"}, 0.03, 0.0005),
     ),
     full=(

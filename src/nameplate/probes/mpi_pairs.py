@@ -4,73 +4,69 @@ links.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import partial
 
-from nameplate.probes import ByProbe, Metric, ParameterSweep, Probe, ResolvedExperiment
-from nameplate.probes.shared.job import placement_remark
-from nameplate.probes.shared.pair_matrix import is_bulk, pair_times, party_medians
-from nameplate.probes.shared.pair_tables import pair_matrix_tables
-from nameplate.probes.shared.recorded import Recorded
+from nameplate.probes import Metric, ParameterSweep, Probe, ResolvedExperiment
+from nameplate.probes.interface.pair_matrix import PairMatrix, Party, PartyKind
+from nameplate.probes.interface.recorded import Recorded
+from nameplate.probes.shared.job import node_names, nodes_of, placement_remark, rated_messages
+from nameplate.probes.shared.median_pair import MedianPair
 from nameplate.records.machine_record import Machine
-from nameplate.records.plan_record import Experiment
-from nameplate.records.result import Rated, Table
+from nameplate.records.plan_record import Value
+from nameplate.records.result import Quantity, Result
 from nameplate.records.run_record import Sample
-from nameplate.statistics.stats import median, percentile
+from nameplate.statistics.stats import percentile
+from nameplate.units import size_text
 
 # An upper limit for one tournament of 1,024 nodes; some tournaments precede the first sample.
 LONGEST_CALIBRATION_S = 600.0
+# Smaller messages are dominated by the start-up time, so that a rate would say nothing.
+SMALLEST_BULK = 4096
+
+_NODES = PartyKind(
+    singular="node", plural="nodes", group="",
+    slow_party="its network card, its cable or its processor", slow_pair="a slow link between two nodes",
+    slow_squares="groups that communicate across a slower switch",
+)  # fmt: skip
+_RANKS = PartyKind(
+    singular="rank", plural="ranks", group="node",
+    slow_party="its core is busy or slow, or all links of its node are", slow_pair="a slow link between two ranks",
+    slow_squares="groups that communicate across a slower link, such as that between two nodes or sockets",
+)  # fmt: skip
 
 
-@dataclass(frozen=True)
-class OfMedianPair(Metric):
-    """A metric of the median pair, for an experiment that measures all pairs of a job.
+def _parties(result: Result, machine: Machine | None) -> list[Party]:
+    """Return the nodes or ranks of the job; empty without a job.
 
-    ``from_time`` returns its value in ``unit``, given the experiment and the pair's one-way time of a message in
-    seconds. The other fields are those of ``Metric``.
+    A node has its name; if several nodes have the same name, the index is appended, as in ``node17 [3]``. A rank is ``3
+    (node17)``, and its group is its node.
     """
-
-    from_time: Callable[[ResolvedExperiment, float], float]
-
-    def value(self, experiment: ResolvedExperiment, sample: Sample) -> float:
-        """Return the value of one sample: that of its median pair. Raises ValueError if it has no times of pairs."""
-        return self.sustained(experiment, [sample])
-
-    def sustained(self, experiment: ResolvedExperiment, samples: Sequence[Sample]) -> float:
-        """Return the value of the median pair, given each pair's median over all samples.
-
-        Raises ValueError if no sample has times of pairs, or their numbers differ.
-        """
-        return self.from_time(experiment, median(pair_times(samples)))
-
-    def has_value(self, _: ResolvedExperiment, sample: Sample) -> bool:
-        """Return whether the sample has the times of pairs."""
-        return bool(pair_times([sample]))
-
-    def round_value(self, experiment: ResolvedExperiment, samples: Sequence[Sample]) -> float | None:
-        """Return the median of the samples' values in one round; None if they have no times, or those of other pairs.
-
-        Samples without times of pairs are ignored.
-        """
-        return super().round_value(experiment, samples) if pair_times(samples) else None
+    if machine and result.summary.params["between"] == "ranks":
+        return [Party(f"{rank} ({node})", node) for rank, node in enumerate(node_names(machine))]
+    nodes = nodes_of(machine)
+    counts = Counter(nodes)
+    return [Party(f"{node} [{index}]" if counts[node] > 1 else node) for index, node in enumerate(nodes)]
 
 
-def _seconds(_: ResolvedExperiment, seconds: float) -> float:
-    return seconds
+def _is_bulk(params: Mapping[str, Value]) -> bool:
+    """Return whether messages are so large that a bandwidth is shown instead of a time."""
+    return int(params["size"]) >= SMALLEST_BULK
 
 
-def _bytes_per_second(experiment: ResolvedExperiment, seconds: float) -> float:
-    return int(experiment.params["size"]) / seconds
+def _displayed(params: Mapping[str, Value], time_s: float) -> tuple[str, Quantity]:
+    if _is_bulk(params):
+        return "bandwidth", Quantity(int(params["size"]) / time_s, "B/s")
+    return "message time", Quantity(time_s, "s")
 
 
-def _is_bulk(experiment: ResolvedExperiment) -> bool:
-    return is_bulk(experiment.params)
-
-
-def _rated(metric: Metric, _: ResolvedExperiment, __: Sequence[Sample]) -> Rated:
-    if metric.name == "latency":
-        return Rated(None, "message times are not specified", can_be_given=False)
-    return Rated(None, "MPI does not tell which link its messages use; give it with --rated mpi_pairs=1Gbit/s")
+_MATRIX = PairMatrix(
+    kind=lambda params: _RANKS if params["between"] == "ranks" else _NODES,
+    parties=_parties,
+    work=lambda params: f"messages of {size_text(float(params['size']))}",
+    displayed=_displayed,
+)
 
 
 def _remarks(experiment: ResolvedExperiment, _: Sequence[Sample]) -> list[str]:
@@ -79,37 +75,30 @@ def _remarks(experiment: ResolvedExperiment, _: Sequence[Sample]) -> list[str]:
 
 
 def _evidence(_: ResolvedExperiment, samples: Sequence[Sample]) -> dict[str, float]:
-    """Return the 95th percentile and the maximum of the pairs' one-way times."""
-    times = pair_times(samples)
+    """Return the 95th percentile and the maximum of the pairs' one-way times in seconds."""
+    times = _MATRIX.between_two(_MATRIX.sample_medians(samples))
     return {"pair_p95_s": percentile(times, 0.95), "pair_worst_s": max(times)}
 
 
-def _tables(by_probe: ByProbe, machine: Machine) -> list[Table]:
-    return [table for result in by_probe["mpi_pairs"] if result.pairs for table in pair_matrix_tables(result, machine)]
-
-
-def _network_use(experiments: Sequence[Experiment], rounds: int) -> str:
-    return f"at least {rounds * len(experiments)} tournaments of messages between all pairs"
-
-
 def _by_node(metric: Metric, experiment: ResolvedExperiment, samples: Sequence[Sample]) -> dict[int, float]:
-    """Return each node's median over its partners."""
-    times = pair_times(samples)
-    if experiment.params.get("between") != "nodes" or not times or not metric.when(experiment):
+    """Return the metric by node, computed from each node's median over its partners; empty unless nodes were paired."""
+    if experiment.params.get("between") != "nodes" or not isinstance(metric, MedianPair) or not metric.when(experiment):
         return {}
-    from_time = _bytes_per_second if metric.name == "bandwidth" else _seconds
-    return {place: from_time(experiment, time) for place, time in enumerate(party_medians(times))}
+    times = _MATRIX.party_medians(_MATRIX.sample_medians(samples))
+    return {node: metric.from_value(experiment, time_s) for node, time_s in enumerate(times) if time_s is not None}
 
 
 PROBE = Probe(
     name="mpi_pairs",
     title="MPI messages between all pairs",
     metrics=(
-        OfMedianPair("latency", "s", "lower", _seconds),
-        OfMedianPair("bandwidth", "B/s", "higher", _bytes_per_second, when=_is_bulk),
+        MedianPair("latency", "s", "lower", _MATRIX),
+        MedianPair("bandwidth", "B/s", "higher", _MATRIX,
+                   lambda experiment, time_s: int(experiment.params["size"]) / time_s,
+                   when=lambda experiment: _is_bulk(experiment.params)),
     ),
     recorded=Recorded(params=("size", "between"), facts=("parties", "pairs_between_nodes")),
-    rated=_rated,
+    rated=partial(rated_messages, "mpi_pairs"),
     full=(
         ParameterSweep({"size": "8,1MiB"}, slice_s=0.02),
     ),
@@ -120,7 +109,9 @@ PROBE = Probe(
     longest_setup_s=lambda _: LONGEST_CALIBRATION_S,
     remarks=_remarks,
     evidence=_evidence,
-    network_use=_network_use,
-    tables=_tables,
+    network_use=lambda experiments, rounds: (
+        f"at least {rounds * len(experiments)} tournaments of messages between all pairs"
+    ),
+    pair_matrix=_MATRIX,
     by_node=_by_node,
 )  # fmt: skip

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from nameplate.probes import (
     ByProbe,
-    Metric,
     ParameterChart,
     ParameterSweep,
     Probe,
@@ -15,21 +15,20 @@ from nameplate.probes import (
     elapsed,
     moved_bytes,
 )
-from nameplate.probes.shared.job import placement_remark
+from nameplate.probes.interface.recorded import Recorded
+from nameplate.probes.interface.screen_line import ScreenLine
+from nameplate.probes.shared.job import placement_remark, rated_messages
 from nameplate.probes.shared.message_cost import cost_results, cost_tables
 from nameplate.probes.shared.pairs_at_once import pair_evidence, pair_tables, saturation_results
-from nameplate.probes.shared.recorded import Recorded
-from nameplate.probes.shared.screen_line import ScreenLine
 from nameplate.records.machine_record import Machine
-from nameplate.records.plan_record import Experiment
-from nameplate.records.result import Rated, Result, Table
+from nameplate.records.result import Result, Table
 from nameplate.records.run_record import Sample
 from nameplate.statistics.stats import median
 
-# The sizes of the study on a network of workstations, more below 2,000 bytes, and some off its grid.
+# Even steps, on which straight lines are fitted, more sizes below 2,000 bytes, and some off the steps.
 _FINE = "1,16,64,128,256,512,768,1250,1460,1500,1750,3333,7777,20480,51111,65536"
 _SIZES = f"0..100000+1000,{_FINE}"
-# The interval around a jump in time is halved down to this ratio.
+# The sizes at which an interval around a jump in time is halved.
 _BETWEEN = "64..100000+64"
 
 
@@ -41,19 +40,9 @@ def _messages(_: ResolvedExperiment, sample: Sample) -> float:
     return float(sum(worker.work.ops for worker in sample.workers or []))
 
 
-def _has_bytes(experiment: ResolvedExperiment) -> bool:
-    return int(experiment.params["size"]) > 0
-
-
-def _rated(metric: Metric, _: ResolvedExperiment, __: Sequence[Sample]) -> Rated:
-    if metric.name == "latency":
-        return Rated(None, "message times are not specified", can_be_given=False)
-    return Rated(None, "MPI does not tell which link its messages use; give it with --rated mpi_pingpong=1Gbit/s")
-
-
 def _remarks(experiment: ResolvedExperiment, samples: Sequence[Sample]) -> list[str]:
     placement = placement_remark(int(experiment.params["pairs"]), int(experiment.facts["pairs_between_nodes"]))
-    # Records of earlier versions do not have it.
+    # Records of earlier versions lack this counter.
     trips = [sample.counters["line_round_trip_s"] for sample in samples if "line_round_trip_s" in sample.counters]
     typical_s = median(trips) if trips else 0.0
     of_line = [f"a cache line takes {typical_s * 1e9:.0f} ns between their CPUs and back"] if typical_s else []
@@ -66,9 +55,9 @@ def _refine(candidates: Sequence[int], medians: Mapping[int, float]) -> set[int]
     return halve_jumps(candidates, medians)
 
 
-def _derive(by_probe: ByProbe, machine: Machine) -> list[Result]:
+def _derive(by_probe: ByProbe, _: Machine) -> list[Result]:
     results = by_probe.get("mpi_pingpong", [])
-    return [*cost_results(results, machine), *saturation_results(results)]
+    return [*cost_results(results), *saturation_results(results)]
 
 
 def _tables(by_probe: ByProbe, machine: Machine) -> list[Table]:
@@ -76,23 +65,21 @@ def _tables(by_probe: ByProbe, machine: Machine) -> list[Table]:
     return [*cost_tables(results, machine), *pair_tables(results, machine)]
 
 
-def _network_use(experiments: Sequence[Experiment], rounds: int) -> str:
-    return f"{rounds * sum(experiment.slice_s for experiment in experiments):.0f} s of messages"
-
-
 PROBE = Probe(
     name="mpi_pingpong",
     title="MPI messages",
     metrics=(
         Ratio("latency", "s", "lower", _time_under_way, _messages),
-        Ratio("bandwidth", "B/s", "higher", moved_bytes, elapsed, when=_has_bytes),
+        Ratio("bandwidth", "B/s", "higher", moved_bytes, elapsed,
+              when=lambda experiment: int(experiment.params["size"]) > 0),
     ),
     recorded=Recorded(
-        params=("size", "pairs", "pairing", "data"), facts=("pairs_between_nodes",), worker_names="ranks",
+        params=("size", "pairs", "pairing", "data"), numbers={"pairs": 1}, facts=("pairs_between_nodes",),
+        worker_names="ranks",
         params_of_earlier_versions={"data": "echo"},
     ),
     defining=("size", "pairs"),
-    rated=_rated,
+    rated=partial(rated_messages, "mpi_pingpong"),
     screen=(
         ScreenLine("MPI message of {size}", ("latency",)),
         ScreenLine("MPI message of {size}", ("bandwidth",)),
@@ -116,7 +103,9 @@ PROBE = Probe(
               "resource is saturated: a network card, a switch, a memory. If one pair already reaches the maximum, "
               "all pairs use the same link."),
     ),
-    network_use=_network_use,
+    network_use=lambda experiments, rounds: (
+        f"{rounds * sum(experiment.slice_s for experiment in experiments):.0f} s of messages"
+    ),
     derive=_derive,
     tables=_tables,
 )  # fmt: skip

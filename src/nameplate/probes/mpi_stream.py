@@ -4,17 +4,16 @@ slowest rank and node.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from nameplate.probes import Metric, ParameterSweep, Probe, Ratio, ResolvedExperiment, elapsed, moved_bytes, one
+from nameplate.probes.interface.recorded import Recorded
+from nameplate.probes.interface.screen_line import ScreenLine
 from nameplate.probes.shared.memory import ARRAYS, is_beyond_caches, rated_bandwidth, remarks
 from nameplate.probes.shared.memory_kind import kind_of, mount_remarks
 from nameplate.probes.shared.node_times import times_of_nodes
-from nameplate.probes.shared.recorded import Recorded
-from nameplate.probes.shared.screen_line import ScreenLine
 from nameplate.probes.shared.stream_levels import level_evidence, node_times
 from nameplate.probes.shared.stream_tables import stream_tables
-from nameplate.records.plan_record import Value
 from nameplate.records.result import Rated
 from nameplate.records.run_record import Sample
 
@@ -39,17 +38,10 @@ def _start_skew(_: ResolvedExperiment, sample: Sample) -> float:
     return max((node.start_skew_s for node in node_times(sample)), default=0.0)
 
 
-def _several_nodes(experiment: ResolvedExperiment) -> bool:
-    return experiment.facts["nodes"] > 1
-
-
 def _rated(metric: Metric, experiment: ResolvedExperiment, samples: Sequence[Sample]) -> Rated:
     if metric.name != "node_bandwidth":
-        return Rated(
-            None,
-            ("only a node's memory has a reference value, not a rank's share or the job's sum"),
-            can_be_given=False,
-        )
+        reason = "only a node's memory has a reference value, not a rank's share or the job's sum"
+        return Rated(None, reason, can_be_given=False)
     if kind_of(experiment.params):
         return Rated(None, "the reference value is that of the installed memory, not of a mount", can_be_given=False)
     return rated_bandwidth(metric, experiment, samples)
@@ -61,18 +53,14 @@ def _remarks(experiment: ResolvedExperiment, samples: Sequence[Sample]) -> list[
     return remarks(experiment, samples)
 
 
-def _evidence(_: ResolvedExperiment, samples: Sequence[Sample]) -> dict[str, float]:
-    return level_evidence(samples)
-
-
 def _by_node(metric: Metric, _: ResolvedExperiment, samples: Sequence[Sample]) -> dict[int, float]:
     if metric.name != "node_bandwidth":
         return {}
     times = [node_times(sample) for sample in samples]
     return {
-        place: sum(node.bytes_in_repeat * node.repeats for node in own)
-        / sum(node.window.average_s * node.repeats for node in own)
-        for place, own in enumerate(zip(*times, strict=True))
+        index: sum(node.bytes_in_repeat * node.repeats for node in times_of_node)
+        / sum(node.window.average_s * node.repeats for node in times_of_node)
+        for index, times_of_node in enumerate(zip(*times, strict=True))
     }
 
 
@@ -80,14 +68,9 @@ def _extremes_by_node(metric: Metric, samples: Sequence[Sample]) -> dict[int, tu
     if metric.name != "node_bandwidth":
         return {}
     return {
-        place: (node.bytes_in_repeat / node.window.maximum_s, node.bytes_in_repeat / node.window.minimum_s)
-        for place, node in enumerate(times_of_nodes(samples))
+        index: (node.bytes_in_repeat / node.window.maximum_s, node.bytes_in_repeat / node.window.minimum_s)
+        for index, node in enumerate(times_of_nodes(samples))
     }
-
-
-def _longest_setup_s(params: Mapping[str, Value]) -> float:
-    """Return the time limit of set-up: an ordinary disk may write out every repeat."""
-    return 120.0 if kind_of(params) else 0.0
 
 
 PROBE = Probe(
@@ -96,7 +79,8 @@ PROBE = Probe(
     metrics=(
         Ratio("node_bandwidth", "B/s", "higher", _of_all_nodes, _node_seconds),
         Ratio("bandwidth", "B/s", "higher", _of_all_nodes, _rank_seconds),
-        Ratio("job_bandwidth", "B/s", "higher", moved_bytes, elapsed, when=_several_nodes),
+        Ratio("job_bandwidth", "B/s", "higher", moved_bytes, elapsed,
+              when=lambda experiment: experiment.facts["nodes"] > 1),
         Ratio("rank_sum_bandwidth", "B/s", "higher", _of_all_nodes, _mean_rank_seconds, is_detail=True),
         Ratio("start_skew", "s", "lower", _start_skew, one),
     ),
@@ -114,9 +98,10 @@ PROBE = Probe(
         ParameterSweep({"op": "copy,scale,add,triad"}, slice_s=0.5),
     ),
     overhead_s=1.0,
-    longest_setup_s=_longest_setup_s,
+    # The disk behind a mount may write out every repeat.
+    longest_setup_s=lambda params: 120.0 if kind_of(params) else 0.0,
     remarks=_remarks,
-    evidence=_evidence,
+    evidence=lambda _, samples: level_evidence(samples),
     tables=stream_tables,
     by_node=_by_node,
     extremes_by_node=_extremes_by_node,

@@ -1,8 +1,8 @@
-"""This probe exchanges a message and its answer between this machine and a peer: round trips over TCP and UDP."""
+"""This probe measures round trips between this machine and a peer over TCP and UDP."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from nameplate.probes import (
     ByProbe,
@@ -21,28 +21,22 @@ from nameplate.probes import (
     one,
     operations,
 )
+from nameplate.probes.interface.recorded import Recorded
+from nameplate.probes.interface.screen_line import ScreenLine
 from nameplate.probes.shared.grid import crossed, quantity_of
 from nameplate.probes.shared.mtu import mtu_results
-from nameplate.probes.shared.network import in_bits, network_use, notes_of, rated_link, way
+from nameplate.probes.shared.network import in_bits, is_udp, network_use, notes_of, rated_link, way
 from nameplate.probes.shared.percentiles import PERCENTILES, percentile_tables
-from nameplate.probes.shared.recorded import Recorded
-from nameplate.probes.shared.screen_line import ScreenLine
 from nameplate.records.machine_record import Machine
+from nameplate.records.plan_record import Value
 from nameplate.records.result import Rated, Result, Table
 from nameplate.records.run_record import Sample
+from nameplate.units import size_text
 
 LARGEST_DATAGRAM = 65507
 _TIME_UNDER_WAY = Scaled(elapsed, times=("connections",))
 _LOST = Counter("lost")
 _ASKED = Sum((operations, _LOST))
-
-
-def _is_unpaced(experiment: ResolvedExperiment) -> bool:
-    return "rate" not in experiment.params
-
-
-def _is_udp(experiment: ResolvedExperiment) -> bool:
-    return experiment.params["protocol"] == "udp"
 
 
 def _rated(metric: Metric, experiment: ResolvedExperiment, _: Sequence[Sample]) -> Rated:
@@ -52,12 +46,12 @@ def _rated(metric: Metric, experiment: ResolvedExperiment, _: Sequence[Sample]) 
 
 
 def _remarks(experiment: ResolvedExperiment, samples: Sequence[Sample]) -> list[str]:
-    found = way(experiment, samples)
-    if _is_udp(experiment) and experiment.params["payload"] == LARGEST_DATAGRAM:
-        found.append("65,507 B, the maximum of a datagram")
+    route = way(experiment, samples)
+    if is_udp(experiment) and experiment.params["payload"] == LARGEST_DATAGRAM:
+        route.append("65,507 B, the maximum of a datagram")
     if lost := sum(sample.work.ops == 0 for sample in samples):
-        found.append(f"{lost} of {len(samples)} samples lost every datagram and have no latency")
-    return found
+        route.append(f"{lost} of {len(samples)} samples lost every datagram and have no latency")
+    return route
 
 
 def _tables(by_probe: ByProbe, _: Machine) -> list[Table]:
@@ -83,24 +77,41 @@ def _derive(by_probe: ByProbe, _: Machine) -> list[Result]:
     return mtu_results("net_pingpong", by_probe.get("net_pingpong", []))
 
 
+def _work_line(params: Mapping[str, Value]) -> ScreenLine:
+    """Return the line of an experiment: the mean time of a round trip and its percentiles.
+
+    Paced round trips have no mean (``rate``), but a rate.
+    """
+    label = f"{str(params['protocol']).upper()} round trip, {size_text(int(params['payload']))}"
+    connections = int(params["connections"])
+    label += f", {connections} connections" if connections > 1 else ""
+    below = {"latency, p50/p99": ("latency_p50", "latency_p99")}
+    if "rate" in params:
+        return ScreenLine(label, ("round_trips",), below=below)
+    return ScreenLine(label, ("latency",), below=below)
+
+
 PROBE = Probe(
     name="net_pingpong",
     title="Network round trips",
     metrics=(
-        Ratio("latency", "s", "lower", _TIME_UNDER_WAY, operations, when=_is_unpaced),
+        Ratio("latency", "s", "lower", _TIME_UNDER_WAY, operations,
+              when=lambda experiment: "rate" not in experiment.params),
         Ratio("round_trips", "op/s", "higher", operations, elapsed),
         Ratio("bandwidth", "B/s", "higher", moved_bytes, elapsed),
         Ratio("connect_time", "s", "lower", Fact("connect_s"), one),
-        Ratio("loss", "share", "lower", _LOST, _ASKED, when=_is_udp),
+        Ratio("loss", "share", "lower", _LOST, _ASKED, when=is_udp),
         *PERCENTILES,
     ),
     recorded=Recorded(
         params=("protocol", "payload", "connections"),
+        numbers={"connections": 1},
         facts=("connect_s", "path_mtu_bytes", "link_bytes_per_s", "is_local", "clock_cost_s", "timed_every"),
         counters=("lost", "other_sessions"),
     ),
     rated=_rated,
     screen=(ScreenLine("{protocol} round trip", ("latency",), {"protocol": "tcp"}),),
+    work_line=_work_line,
     quick=(
         ParameterSweep({"protocol": "tcp,udp", "payload": "64"}, slice_s=0.05, sample_s=0.001),
     ),

@@ -1,5 +1,6 @@
-"""This probe sends bytes in bulk to a peer, from it, or both ways at once, and tells where lost datagrams were
-dropped.
+"""This probe sends bulk data to a peer, receives it from the peer, or both at once.
+
+It also shows whether lost datagrams were dropped by the sender, by the receiver's queue or in the network.
 """
 
 from __future__ import annotations
@@ -20,24 +21,20 @@ from nameplate.probes import (
     moved_bytes,
     one,
 )
+from nameplate.probes.interface.recorded import Recorded
+from nameplate.probes.interface.screen_line import DisplayUnit, ScreenLine
 from nameplate.probes.shared.grid import Row, crossed, labels, quantity_of
-from nameplate.probes.shared.network import BITS, in_bits, network_use, notes_of, rated_link, way
+from nameplate.probes.shared.network import BITS, in_bits, is_udp, network_use, notes_of, rated_link, way
 from nameplate.probes.shared.percentiles import MAX_ROWS
-from nameplate.probes.shared.recorded import Recorded
-from nameplate.probes.shared.screen_line import DisplayUnit, ScreenLine
 from nameplate.records.machine_record import Machine
 from nameplate.records.result import Rated, Result, Table
 from nameplate.records.run_record import Sample
 
-# Counters that add up over samples, and counters of which the last value or the worst is shown.
+# Counters that add up over samples, and counters whose last value is shown.
 _SUMS = ("sent", "lost_sender", "lost_queue", "lost_network", "reordered", "duplicates", "retransmits",
          "zerocopy_sends", "zerocopy_copied")  # fmt: skip
 _LAST = ("window_bytes", "round_trip_s", "jitter_s")
 _LOST = ("lost_sender", "lost_queue", "lost_network")
-
-
-def _is_udp(experiment: ResolvedExperiment) -> bool:
-    return experiment.params["protocol"] == "udp"
 
 
 def _is_both(experiment: ResolvedExperiment) -> bool:
@@ -60,18 +57,19 @@ def _evidence(_: ResolvedExperiment, samples: Sequence[Sample]) -> dict[str, flo
 
 
 def _remarks(experiment: ResolvedExperiment, samples: Sequence[Sample]) -> list[str]:
-    found = way(experiment, samples)
+    route = way(experiment, samples)
     known = _evidence(experiment, samples)
     if known["zerocopy_sends"]:
         copied = known["zerocopy_copied"] / known["zerocopy_sends"]
-        found.append("zero-copy" if copied == 0 else f"the kernel copied {copied * 100:.0f} % of the zero-copy sends")
-    return found
+        route.append("zero-copy" if copied == 0 else f"the kernel copied {copied * 100:.0f} % of the zero-copy sends")
+    return route
 
 
 def _tables(by_probe: ByProbe, _: Machine) -> list[Table]:
     results = [result for result in by_probe["net_stream"] if result.summary.value is not None]
     cells = {"bandwidth": ("bandwidth", quantity_of), "in bits": ("bandwidth", in_bits)}
     notes = notes_of(results)
+    bandwidths = [result for result in results if result.summary.metric == "bandwidth"]
     return [
         *(
             Table("net_stream", f"By protocol, direction and block {title}".strip(), ["", *headings], body, notes)
@@ -79,20 +77,20 @@ def _tables(by_probe: ByProbe, _: Machine) -> list[Table]:
                 results, ("protocol", "direction", "block"), ("connections", "connection"), cells
             )
         ),
-        *_datagrams([r for r in results if r.summary.metric == "bandwidth"]),
-        *_tcp([r for r in results if r.summary.metric == "bandwidth"]),
+        *_datagrams(bandwidths),
+        *_tcp(bandwidths),
     ]
 
 
 def _datagrams(results: Sequence[Result]) -> list[Table]:
-    """Return the table of what happened to the datagrams."""
-    own = [result for result in results if result.summary.params["protocol"] == "udp"]
-    if not own or len(own) > MAX_ROWS:
+    """Return a list with a table of sent, lost, reordered and duplicate datagrams; empty without UDP."""
+    udp_results = [result for result in results if result.summary.params["protocol"] == "udp"]
+    if not udp_results or len(udp_results) > MAX_ROWS:
         return []
     names = ("sent", *_LOST, "reordered", "duplicates")
     rows: list[Row] = [
         [label, *(_of_sent(result.evidence, name) for name in names), f"{result.evidence['jitter_s'] * 1e6:.0f} µs"]
-        for label, result in zip(labels(own), own, strict=True)
+        for label, result in zip(labels(udp_results), udp_results, strict=True)
     ]
     headings = ["", "sent", "lost sending", "lost queueing", "lost in network", "reordered",
                 "duplicates", "jitter"]  # fmt: skip
@@ -111,8 +109,8 @@ def _of_sent(evidence: Mapping[str, float], name: str) -> str:
 
 
 def _tcp(results: Sequence[Result]) -> list[Table]:
-    own = [result for result in results if result.summary.params["protocol"] == "tcp"]
-    if not own or len(own) > MAX_ROWS:
+    tcp_results = [result for result in results if result.summary.params["protocol"] == "tcp"]
+    if not tcp_results or len(tcp_results) > MAX_ROWS:
         return []
     rows: list[Row] = [
         [
@@ -121,7 +119,7 @@ def _tcp(results: Sequence[Result]) -> list[Table]:
             f"{result.evidence['window_bytes'] / 1024:,.0f} KiB",
             f"{result.evidence['round_trip_s'] * 1e6:,.0f} µs",
         ]
-        for label, result in zip(labels(own), own, strict=True)
+        for label, result in zip(labels(tcp_results), tcp_results, strict=True)
     ]
     headings = ["", "retransmits", "congestion window", "round trip"]
     note = (
@@ -138,13 +136,14 @@ PROBE = Probe(
         Ratio("bandwidth", "B/s", "higher", moved_bytes, elapsed),
         Ratio("bandwidth_up", "B/s", "higher", Counter("up_bytes"), elapsed, when=_is_both),
         Ratio("bandwidth_down", "B/s", "higher", Counter("down_bytes"), elapsed, when=_is_both),
-        Ratio("loss", "share", "lower", Sum(tuple(map(Counter, _LOST))), Counter("sent"), when=_is_udp),
-        Ratio("jitter", "s", "lower", Counter("jitter_s"), one, when=_is_udp, is_detail=True),
+        Ratio("loss", "share", "lower", Sum(tuple(map(Counter, _LOST))), Counter("sent"), when=is_udp),
+        Ratio("jitter", "s", "lower", Counter("jitter_s"), one, when=is_udp, is_detail=True),
         Ratio("retransmits", "", "lower", Counter("retransmits"), one, when=_is_tcp, is_detail=True),
         Ratio("congestion_window", "B", "higher", Counter("window_bytes"), one, when=_is_tcp, is_detail=True),
     ),
     recorded=Recorded(
         params=("protocol", "direction", "block", "connections"),
+        numbers={"connections": 1},
         facts=("connect_s", "path_mtu_bytes", "link_bytes_per_s", "is_local"),
         counters=("up_bytes", "down_bytes", *_SUMS, *_LAST, "other_sessions"),
     ),

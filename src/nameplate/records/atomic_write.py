@@ -11,19 +11,20 @@ from pathlib import Path
 
 from nameplate.errors import FileError
 from nameplate.records.inputs import open_input
-from nameplate.records.replaceable import why_content_kept
+from nameplate.records.replaceable import why_content_not_replaceable
 
 # Each attempt fails only because another process made or replaced the file at the same time.
 _ATTEMPTS = 100
 
 
-def write_whole(content: bytes, path: Path, force: bool = False) -> None:
-    """Write a file completely or not at all: readers see the old or the new content, never a part.
+def write_atomically(content: bytes, path: Path, force: bool = False) -> None:
+    """Write ``content`` to ``path`` completely or not at all: readers see the old or the new content, never a part.
 
-    A file that exists is replaced if ``replaceable`` allows it, or with ``force``; then its permissions are kept. A
-    symbolic link is followed. The directory must exist. The content is written to a temporary file in it, synced to
-    disk and renamed. Several writers, also on other hosts, use different temporary files, and the last one wins. A file
-    that another program puts there meanwhile is not replaced, either.
+    An existing file is replaced, and its permissions are kept, if the file is empty, nameplate wrote all of it, or it
+    already has this content (see ``replaceable``). With ``force``, any file except a run file is replaced. A symbolic
+    link is followed. The directory must exist. The content is written to a temporary file in this directory, synced to
+    disk and renamed. If several processes or hosts write the same file, the last one wins. A file that another program
+    creates at ``path`` in the meantime is checked in the same way.
 
     Raises:
         FileError: the file cannot be written, may not be replaced, is not a regular file, or is a link that another
@@ -33,7 +34,7 @@ def write_whole(content: bytes, path: Path, force: bool = False) -> None:
         raise FileError(f"cannot write {path}: it is a link made by another user in a shared directory; remove it")
     target = path.resolve()
     if target.exists() and not target.is_file():
-        raise FileError(f"cannot write {path}: it is not a regular file")
+        raise FileError(f"cannot write {path}: it is not a regular file; name another file")
     try:
         with _temporary_file(content, target) as temporary:
             for _ in range(_ATTEMPTS):
@@ -41,13 +42,13 @@ def write_whole(content: bytes, path: Path, force: bool = False) -> None:
                     return
     except OSError as error:
         raise FileError(f"cannot write {path}: {error.strerror}") from None
-    raise FileError(f"cannot write {path}: other processes write it all the time")
+    raise FileError(f"cannot write {path}: other processes keep replacing it; name another file")
 
 
 def write_private(content: bytes, path: Path) -> None:
-    """Write a file completely or not at all, for its owner only, and replace whatever has its name.
+    """Write ``content`` to ``path`` completely or not at all, readable and writable only by its owner.
 
-    A symbolic link is replaced, too, and not followed. The directory must exist.
+    An existing file is replaced; a symbolic link is replaced as well, and not followed. The directory must exist.
 
     Raises:
         OSError: the file cannot be written.
@@ -58,7 +59,7 @@ def write_private(content: bytes, path: Path) -> None:
 
 @contextmanager
 def _temporary_file(content: bytes, target: Path, mode: int = 0o666) -> Iterator[Path]:
-    """Yield a file next to ``target`` with this content, which is on the disk; it is removed if it is left there."""
+    """Yield a file next to ``target`` with this content, synced to disk; it is removed if it was not renamed."""
     temporary = target.with_name(f".nameplate-{secrets.token_hex(8)}.tmp")
     try:
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
@@ -73,7 +74,7 @@ def _temporary_file(content: bytes, target: Path, mode: int = 0o666) -> Iterator
 
 
 def _put(temporary: Path, target: Path, path: Path, content: bytes, force: bool) -> bool:
-    """Give the temporary file its name, and return False if another process has just used that name.
+    """Rename the temporary file, and return False if another process has just used the new name.
 
     Raises FileError if the file ``path``, which is ``target`` without links, may not be replaced.
     """
@@ -88,16 +89,16 @@ def _put(temporary: Path, target: Path, path: Path, content: bytes, force: bool)
 
 
 def _checked(target: Path, path: Path, content: bytes, force: bool) -> os.stat_result | None:
-    """Return the status of an existing file that may be replaced, None if there is no file."""
+    """Return the status of an existing file that may be replaced, None if the file does not exist."""
     if not os.path.lexists(target):
         return None
     try:
         with open_input(target) as file:
             status = os.fstat(file.fileno())
-            problem = why_content_kept(file, force, content)
+            problem = why_content_not_replaceable(file, force, content)
     except FileError as error:
         if not force:
-            raise FileError(f"cannot write {path}: {error}; replace it with --force") from None
+            raise FileError(f"cannot write {path}: {error}; use --force to overwrite it") from None
         return target.stat()
     if problem:
         raise FileError(f"cannot write {path}: it {problem}")

@@ -49,14 +49,14 @@ def kind_of(mode: int) -> str:
 
     ``mode`` is the ``st_mode`` of ``os.stat``. Any other kind, regular files included, gives "a special file".
     """
-    return next((words for is_kind, words in _KINDS if is_kind(mode)), "a special file")
+    return next((name for is_kind, name in _KINDS if is_kind(mode)), "a special file")
 
 
 def is_folder(path: Path) -> bool:
-    """Return whether a path is a directory; False if there is nothing. Links are followed.
+    """Return whether ``path`` is a directory; False if it does not exist. Links are followed.
 
     Raises:
-        ReadError: the system refuses to say.
+        ReadError: the path cannot be examined, for example without permission for a parent directory.
     """
     try:
         return stat.S_ISDIR(path.stat().st_mode)
@@ -87,10 +87,10 @@ def _is_regular(path: Path) -> bool:
         raise
 
 
-def read_input(path: Path, max_bytes: int, what: str) -> bytes:
+def read_input(path: Path, max_bytes: int, kind: str) -> bytes:
     """Return the content of a regular file of up to ``max_bytes`` bytes.
 
-    ``what`` is a noun for the kind of file, such as ``plan``, for the message "PATH is larger than any plan".
+    ``kind`` is a noun for the kind of file, such as ``plan``, for the error message.
 
     Raises:
         ReadError: the file cannot be read or is not a regular file.
@@ -99,14 +99,15 @@ def read_input(path: Path, max_bytes: int, what: str) -> bytes:
     with open_input(path) as file:
         content = _read(path, file, max_bytes + 1)
     if len(content) > max_bytes:
-        raise FileError(f"{path} is larger than any {what}: more than {_size(max_bytes)}")
+        limit = f"{max_bytes >> 20} MiB" if max_bytes >= 1 << 20 else f"{max_bytes >> 10} KiB"
+        raise FileError(f"{path} is too large: the limit of this kind of file ({kind}) is {limit}")
     return content
 
 
-def read_text(path: Path, max_bytes: int, what: str) -> str:
+def read_text(path: Path, max_bytes: int, kind: str) -> str:
     """Return the content of a UTF-8 file of up to ``max_bytes`` bytes as text.
 
-    Control characters except newlines and tabs are replaced by U+FFFD, and CR LF becomes LF. ``what`` is
+    Control characters except newlines and tabs are replaced by U+FFFD, and CR LF becomes LF. ``kind`` is
     a noun for the kind of file, as in ``read_input``.
 
     Raises:
@@ -114,7 +115,7 @@ def read_text(path: Path, max_bytes: int, what: str) -> str:
         FileError: the file is larger than ``max_bytes``, begins with a byte order mark, or is not UTF-8; then the
             message has the number of the line.
     """
-    content = read_input(path, max_bytes, what)
+    content = read_input(path, max_bytes, kind)
     check_encoding(path, content)
     try:
         return clean_text(content.decode())
@@ -124,14 +125,16 @@ def read_text(path: Path, max_bytes: int, what: str) -> str:
 
 
 def check_encoding(path: Path, content: bytes) -> None:
-    """Check that the content of a file, or its beginning, has no byte order mark, as editors on Windows write them.
+    """Check that a file does not begin with a byte order mark, which some editors on Windows write.
+
+    ``content`` is the content of the file ``path`` or the beginning of it; ``path`` is only named in the error message.
 
     Raises:
-        FileError: it has one.
+        FileError: there is a byte order mark of UTF-8 or UTF-16.
     """
     for mark, name in _BYTE_ORDER_MARKS.items():
         if content.startswith(mark):
-            raise FileError(f"{path} begins with a byte order mark of {name}: save it as UTF-8 without one")
+            raise FileError(f"{path} starts with a byte order mark of {name}: save it as UTF-8 without one")
 
 
 def read_head(path: Path, n_bytes: int) -> bytes:
@@ -159,7 +162,3 @@ def _read(path: Path, file: BinaryIO, n_bytes: int) -> bytes:
         return file.read(n_bytes)
     except OSError as error:
         raise ReadError(f"cannot read {path}: {error.strerror}") from None
-
-
-def _size(n_bytes: int) -> str:
-    return f"{n_bytes >> 20} MiB" if n_bytes >= 1 << 20 else f"{n_bytes >> 10} KiB"

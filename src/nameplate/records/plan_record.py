@@ -1,7 +1,7 @@
 """A plan as run files have it: the experiments, and the limits of the run.
 
-Units are SI base units and part of the field's name. The value of a parameter is a word, a count (of bytes, too) or a
-time in seconds.
+Units are SI base units and part of the field's name. The value of a parameter is a string, a whole number (of threads
+or bytes, for example) or a time in seconds.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from nameplate.records.numbers import Count, Elapsed, Real, Seconds, Whole
+from nameplate.records.numbers import Count, Elapsed, Int64, Real, Seconds
 
-Value: TypeAlias = str | Whole | Real
+Value: TypeAlias = str | Int64 | Real
 Variant: TypeAlias = Literal["", "a", "b"]
 PerNode: TypeAlias = Literal["", "in-turn", "at-once"]
 
@@ -20,12 +20,13 @@ PerNode: TypeAlias = Literal["", "in-turn", "at-once"]
 class Experiment(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One probe with one set of parameters; ``id`` is unique in its plan.
 
-    ``params`` may lack parameters, which then have the probe's defaults. ``slice_s`` is the time of its samples in each
-    round, and ``sample_s`` the minimum length of a sample unless the run sets one; None means the usual 10 ms. A
-    ``dense`` experiment is a point of a curve that is measured only if the sparse points around it show a change there.
-    With ``interval_s`` it is a series: one round, with one sample per interval of its slice; None means no series.
-    ``overhead_s`` is the estimated time besides the slice in a round; None means that of the probe. The constructor
-    checks nothing. ``variant`` says which of the two variants of ``nameplate ab`` it is; in other plans it is "".
+    A parameter that is missing in ``params`` has the probe's default. ``slice_s`` is the time in seconds for which
+    samples are taken in each round, and ``sample_s`` the minimum length of a sample unless ``Limits.sample_s`` is set;
+    None means 10 ms. A ``dense`` experiment is a point of a curve that is measured only if the sparse points around it
+    show a change there. With ``interval_s`` the experiment is a series: one round, with one sample per interval of its
+    slice; None means no series. ``overhead_s`` is the estimated time in a round in addition to the slice; None means
+    the probe's estimate. ``variant`` is "a" or "b" in a plan of ``nameplate ab``, otherwise "". The constructor checks
+    nothing.
     """
 
     id: str
@@ -45,20 +46,20 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     The constructor checks nothing. Reading a run file checks only that each value is in the range of its type;
     ``make_limits`` rejects the other impossible values.
 
-    - ``budget_s``: the time for the whole run
-    - ``precision``: a share. Without fixed rounds, an experiment ends once half of its median's 95 % interval is at
-      most this share of the median, but not before six rounds.
+    - ``budget_s``: the time in seconds for the whole run
+    - ``precision``: a share (0.02 is 2 %). Without fixed rounds, an experiment ends when half the width of its median's
+      95 % interval is at most this share of the median, but not before six rounds.
     - ``rounds``: the fixed number of rounds of each experiment, 1 or more; with None, precision and budget decide
-    - ``samples``: the highest number of samples of an experiment in a round; None for no limit
-    - ``sample_s``: the minimum length of a sample; None for that of the experiment
-    - ``warmup_s``: the minimum time of the warm-up before the first sample of a round
-    - ``series_s``, ``interval_s``: if set, each experiment is a series of this length in each round, with one sample
-      per interval. Set both or neither, the interval at most the length, and ``rounds`` to 1 for a single series. None
-      of this is checked.
-    - ``budget_binds``: all ``rounds`` must end within the budget, so that slices are shortened (but not ``series_s``),
-      and the run ends with it. Without fixed rounds the budget always ends the run.
-    - ``detect``: a share. Each experiment is measured until it has a verdict: the same within this share, or changed
-      (``run --against``, ``ab``). None for runs that are not compared while they are measured
+    - ``samples``: the maximum number of samples of an experiment in a round; None for no limit
+    - ``sample_s``: the minimum length of a sample in seconds; None uses ``Experiment.sample_s``
+    - ``warmup_s``: the minimum time of the warm-up in seconds before the first sample of a round
+    - ``series_s``, ``interval_s``: if set, each experiment is a series of ``series_s`` seconds in each round, with one
+      sample per ``interval_s`` seconds. Set both or neither, with ``interval_s`` at most ``series_s``; set ``rounds``
+      to 1 for a single series.
+    - ``budget_binds``: whether slices (but not ``series_s``) are shortened so that all ``rounds`` end within the
+      budget, and the run ends when the budget is spent. Without fixed rounds the budget always ends the run.
+    - ``detect``: a share (0.05 is 5 %). Each experiment is measured until it has a verdict: SAME within this share, or
+      changed (``run --against``, ``ab``). None for a run that is not compared while it is measured.
     """
 
     budget_s: Seconds
@@ -74,9 +75,10 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ReferenceWork(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A reference tool by name, with the parameters of its work that a plan sets.
+    """A reference tool, with the parameters that a plan sets for it.
 
-    ``params`` maps the name of each parameter to its value as text, as the plan file has it.
+    ``tool`` is the name of the tool. ``params`` maps the name of each parameter to its value, as text from the plan
+    file.
     """
 
     tool: str
@@ -86,11 +88,12 @@ class ReferenceWork(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The experiments and limits of a run.
 
-    A plan for a single probe has the probe's name. ``notes`` say what was left out or shortened to fit the budget.
-    ``references`` are the names of reference tools that are run with their default work if they are installed,
-    ``reference_works`` those for which the plan sets the work. ``per_node`` says how the nodes of a job run
-    single-machine experiments by default: one node at a time ("in-turn"), all at once ("at-once"), or not per node
-    (""). ``priority`` is "high" if the plan requests a high scheduling priority, otherwise "".
+    ``name`` is the name of the plan, or of the probe if the plan was made for a single probe. ``notes`` are sentences
+    about experiments that were left out or shortened to fit the budget. ``references`` are the names of reference tools
+    that are run with their default parameters if they are installed; ``reference_works`` are reference tools whose
+    parameters the plan sets. ``per_node`` says how the nodes of a job run single-machine experiments by default: one
+    node at a time ("in-turn"), all at once ("at-once"), or not per node (""). ``priority`` is "high" if the plan
+    requests a high scheduling priority, otherwise "".
     """
 
     name: str

@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from nameplate.records.machine_record import Machine
-from nameplate.records.numbers import AtLeastOne, Count, Elapsed, Positive, Real, Seconds
+from nameplate.records.numbers import AtLeastOne, Count, Elapsed, PairValue, Positive, Real, Seconds
 from nameplate.records.plan_record import PerNode, Plan, Value
 
 SCHEMA = 1
@@ -22,29 +22,30 @@ NOT_MEASURED = "not measured"
 
 
 def check_moment(text: str) -> None:
-    """Check that a text is a date and time in ISO 8601, such as ``2026-01-31T12:00:00+00:00``.
+    """Check that ``text`` is a date and time in ISO 8601, such as ``2026-01-31T12:00:00+00:00``.
 
-    The years 1971 to 9998 are accepted, which ``datetime`` can show in every time zone. The time and the offset from
-    UTC may be missing. Python 3.10 accepts fewer forms of ISO 8601 than later versions; for example, it rejects ``Z``.
+    Only the years 1971 to 9998 are accepted, so that ``datetime`` can show the moment in every time zone. The time of
+    day and the offset from UTC may be missing. Python 3.10 accepts fewer forms of ISO 8601 than later versions; for
+    example, it rejects ``Z``.
 
     Raises:
-        ValueError: the text is anything else.
+        ValueError: the text is not such a date.
     """
     try:
-        found = datetime.fromisoformat(text)
+        moment = datetime.fromisoformat(text)
     except ValueError:
-        found = datetime.min
-    if not _FIRST_YEAR <= found.year <= _LAST_YEAR:
+        moment = datetime.min
+    if not _FIRST_YEAR <= moment.year <= _LAST_YEAR:
         raise ValueError(f"`started` is '{text[:40]}': write it like 2026-01-31T12:00:00+00:00")
 
 
-# ``gc=False``: a run has tens of thousands of these. None refers to itself, and the search for such cycles took
-# a third of the time to decode them.
+# ``gc=False``: a run has tens of thousands of these. No record refers to itself, and the search for such cycles took a
+# third of the time to decode them.
 class Record(msgspec.Struct, frozen=True, tag_field="type", tag=str.lower, kw_only=True, forbid_unknown_fields=True):
-    """One line of a run file: a JSON object whose ``type`` tells the subclass.
+    """One line of a run file: a JSON object whose ``type`` names the subclass.
 
-    ``round`` is the round in which the record was written, from 1; 0 means before the first round or outside any.
-    nameplate-core does not write it.
+    ``round`` is the number of the round in which the record was written, from 1; 0 means outside of all rounds.
+    nameplate-core does not write this field.
     """
 
     round: Count = 0
@@ -53,8 +54,8 @@ class Record(msgspec.Struct, frozen=True, tag_field="type", tag=str.lower, kw_on
 class Work(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=False):
     """The work of a sample or of one worker in it.
 
-    It consists of the bytes moved, the floating-point operations, and other operations such as messages. A number that
-    the probe does not count is 0.
+    ``bytes`` is the number of bytes moved, ``flops`` of floating-point operations, and ``ops`` of other operations such
+    as messages. A number that the probe does not count is 0.
     """
 
     bytes: Count
@@ -63,15 +64,16 @@ class Work(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=False):
 
     @property
     def main(self) -> int:
-        """Return the number that a probe's rate is about: floating-point operations, else bytes, else operations."""
+        """Return the amount of work that a rate refers to: ``flops`` if above 0, else ``bytes``, else ``ops``."""
         return self.flops or self.bytes or self.ops
 
 
 class Worker(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=False):
     """One worker's part of a sample: a thread, a pair or a rank.
 
-    ``start_s`` counts from the start of the sample. ``elapsed_s`` is the time from the worker's own start to its
-    finish. ``work`` is the worker's own; its numbers may be 0 although the probe counts them for the whole sample.
+    ``start_s`` is the worker's start in seconds after the start of the sample, and ``elapsed_s`` the time from the
+    worker's start to its finish. ``work`` is the work of this worker alone; a number may be 0 even if the probe counts
+    it for the whole sample.
     """
 
     start_s: Seconds
@@ -90,10 +92,11 @@ class Spread(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=False):
 class NodeTimes(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=False):
     """One node's part of a sample of all nodes of a job, over several repeats of the same work.
 
-    ``ranks`` is the number of its ranks. ``bytes_in_repeat`` are the bytes that all of them move in one repeat.
-    ``window`` is the time of a repeat from the start of its first rank to the finish of its last one, ``longest`` the
-    time of its slowest rank, and ``rank`` the time of each rank; each has the average, minimum and maximum over the
-    repeats. ``start_skew_s`` is the longest delay in any repeat of a rank's start after the first one.
+    ``ranks`` is the number of ranks on the node, and ``repeats`` the number of repeats. ``bytes_in_repeat`` is the
+    number of bytes that these ranks move together in one repeat. ``window`` is the time of a repeat from the start of
+    its first rank to the finish of its last one, ``longest`` the time of its slowest rank, and ``rank`` the time of
+    each rank; each has the average, minimum and maximum over the repeats. ``start_skew_s`` is the longest delay, in any
+    repeat, between the start of the first rank and the start of the last one.
     """
 
     ranks: AtLeastOne
@@ -117,13 +120,13 @@ class Histogram(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=Fals
     count: list[Count]
 
     def __post_init__(self) -> None:
-        """Check the lengths.
+        """Check that both lists have the same length.
 
         Raises:
-            ValueError: the number of counts differs from that of the buckets.
+            ValueError: the lists differ in length.
         """
         if len(self.lower_ns) != len(self.count):
-            raise ValueError(f"`lower_ns` has {len(self.lower_ns)} values, `count` {len(self.count)}")
+            raise ValueError(f"`lower_ns` has {len(self.lower_ns)} values, but `count` has {len(self.count)}")
 
 
 class Clock(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -143,10 +146,11 @@ class Clock(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Header(Record, frozen=True, kw_only=True):
     """The first record of a core process.
 
-    ``schema`` is the version of the record format (``SCHEMA``) and ``version`` that of nameplate-core. ``build`` is the
-    compiler and build type, and ``features`` are the optional libraries that it was built with, such as ``openmp``; the
-    list may be empty. ``libraries`` has the versions of the libraries that it was built with, by name, as far as they
-    tell; it is empty in records of earlier versions. ``machine`` is what ``nameplate-core --machine`` prints.
+    ``schema`` is the version of the record format (``SCHEMA``) and ``version`` the version of nameplate-core. ``build``
+    is the compiler and build type, and ``features`` are the optional libraries that it was built with, such as
+    ``openmp``; the list may be empty. ``libraries`` maps the names of these libraries to their versions; a library that
+    reports no version is left out, and records of earlier versions have no entries. ``machine`` has the facts that
+    ``nameplate-core --machine`` prints, and ``clock`` describes the clock for samples.
     """
 
     schema: int
@@ -161,26 +165,30 @@ class Header(Record, frozen=True, kw_only=True):
 class Sample(Record, frozen=True, kw_only=True, gc=False):
     """One timed call of a probe; in a series, all calls of one interval.
 
-    - ``id``: the experiment; ``index``: the number of the sample in its round, from 0
-    - ``start_s``: the start, counted from the begin of the experiment in this round, which includes set-up
-    - ``elapsed_s``: the time from the first worker's start to the last one's finish
-    - ``repetitions``: how many times the probe repeated its unit of work
+    - ``id``: the id of the experiment; ``index``: the number of the sample in its round, from 0
+    - ``start_s``: the start in seconds after the start of the experiment's set-up in this round
+    - ``elapsed_s``: the time in seconds from the first worker's start to the last worker's finish
+    - ``repetitions``: the number of times that the probe repeated its unit of work; ``work``: the work of all workers
     - ``counters``: the probe's own counters by name, and the CPU time of the process as ``cpu_user_s`` and
       ``cpu_system_s``
-    - ``disturbed``: what happened meanwhile. nameplate-core always writes ``involuntary_switches`` (events) and
-      ``burst_s``, the time of a burst that measures the clock; ``steal_s``, the sum over all CPUs, and the events
-      ``cgroup_throttled`` and ``thermal_throttled`` only if the machine tells; ``between_calls_s`` and
-      ``temperature_celsius`` only in a series, the latter only if there is a sensor
+    - ``disturbed``: signs of interference during the sample, by name. nameplate-core always writes
+      ``involuntary_switches`` (a number) and ``burst_s``, the time of a fixed burst of instructions that shows the
+      clock frequency. It writes ``steal_s`` (the sum over all CPUs) and the numbers ``cgroup_throttled`` and
+      ``thermal_throttled`` only if the machine reports them. Only a series has ``between_calls_s``, the time outside of
+      the probe's calls, and, with a sensor, ``temperature_celsius``, the temperature of the hottest processor at the
+      end.
     - ``workers``: the part of each worker. Some probes do not report it, such as ``memory_latency``, and a sample with
       ``node`` never has it.
     - ``nodes``: the part of each node, in the order of the job; only ``mpi_stream`` reports it
-    - ``node``: the index of a node in the job's list. The sample is the sum of all samples that this node took in the
-      round by running a single-machine probe on its own; ``burst_s`` is their mean.
-    - ``pairs``: the one-way times in seconds of a message between all pairs of nodes or ranks, the upper triangle row
-      by row (0-1, 0-2, …, 1-2, …); only ``mpi_pairs`` reports them
+    - ``node``: the index of a node in the job's list. The record then sums all samples that this node took in the round
+      with a single-machine probe; ``burst_s`` is their mean.
+    - ``pairs``: a value above 0 for each pair of parties, such as the one-way seconds of a message between nodes, None
+      for a pair without a value; the probe's ``PairMatrix`` says what is paired, and in which order
     - ``histogram``: the times of single operations; only ``disk_block`` and ``net_pingpong`` report them
+    - ``read_histogram``, ``write_histogram``: the same times, divided into those of reads and of writes, if the
+      operations of a sample are a mixture of both
 
-    The last five fields are UNSET if they do not apply.
+    The last seven fields are UNSET if they do not apply.
     """
 
     id: str
@@ -194,24 +202,32 @@ class Sample(Record, frozen=True, kw_only=True, gc=False):
     workers: list[Worker] | msgspec.UnsetType = msgspec.UNSET
     nodes: list[NodeTimes] | msgspec.UnsetType = msgspec.UNSET
     node: Count | msgspec.UnsetType = msgspec.UNSET
-    pairs: list[Elapsed] | msgspec.UnsetType = msgspec.UNSET
+    pairs: list[PairValue | None] | msgspec.UnsetType = msgspec.UNSET
     histogram: Histogram | msgspec.UnsetType = msgspec.UNSET
+    read_histogram: Histogram | msgspec.UnsetType = msgspec.UNSET
+    write_histogram: Histogram | msgspec.UnsetType = msgspec.UNSET
+
+    @property
+    def cpu_s(self) -> float:
+        """Return the user and system CPU time of the process together in seconds."""
+        return self.counters["cpu_user_s"] + self.counters["cpu_system_s"]
 
 
 class Outcome(Record, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """The outcome of an experiment in one round; in a run file it follows the samples.
 
     ``ending`` is "skipped" if the experiment is not possible on this machine, "invalid" if the result of its work was
-    wrong, and "failed" if anything else prevented it. Unless it is "ok", ``reason`` says in words why, and ``stage``
-    names the step: ``request``, ``setup``, ``prepare``, ``run`` or ``verify``. With "ok" both are empty. ``may_pass``
-    is True if it was skipped because there was no room at the moment, such as memory or space on a disk.
+    wrong, and "failed" if anything else prevented it. Unless ``ending`` is "ok", ``reason`` is a phrase that says why,
+    and ``stage`` is the step that ended it: ``request``, ``setup``, ``prepare``, ``run`` or ``verify``. With "ok" both
+    are empty. ``may_pass`` is True if the experiment was skipped because memory or disk space was short at that moment.
 
-    ``params`` are complete with automatic values resolved if ``ending`` is "ok", otherwise as far as set-up came.
-    ``facts`` are numbers that set-up determined, ``labels`` words, such as the name of a file system.
-    ``oversubscribed`` means that there are more workers than CPUs, ``interrupted`` that the run was stopped during the
-    experiment. ``samples`` is the number of samples in this round. ``setup_s`` is the time of set-up, ``total_s`` that
-    of the whole experiment in this round. With ``node``, an index in the job's list, it is the outcome of this node;
-    the outcome of all nodes, with ``node`` UNSET, follows.
+    If ``ending`` is "ok", ``params`` has all parameters, with automatic values resolved; otherwise, values that set-up
+    did not reach may be missing or unresolved. ``facts`` are numbers that set-up determined, and ``labels`` are
+    strings, such as the name of a file system. ``oversubscribed`` means that there are more workers than CPUs,
+    ``interrupted`` that the run was stopped during the experiment. ``samples`` is the number of samples in this round.
+    ``setup_s`` is the duration of set-up, and ``total_s`` the duration of the whole experiment in this round. With
+    ``node``, an index in the job's list of nodes, the record is the outcome of this node; the outcome of all nodes
+    together, with ``node`` UNSET, follows.
     """
 
     id: str
@@ -232,14 +248,15 @@ class Outcome(Record, frozen=True, kw_only=True, omit_defaults=True, gc=False):
 
     @property
     def is_transient(self) -> bool:
-        """Return whether a later attempt may succeed: True if it failed, or was skipped for lack of room."""
+        """Return whether another attempt may succeed: the experiment failed, or memory or disk space was short."""
         return self.ending == "failed" or self.may_pass
 
 
 class End(Record, frozen=True, kw_only=True):
     """The last record of a core process. If it is missing, the process did not end normally.
 
-    ``experiments`` is the number of requests that it answered. ``interrupted`` means that it was told to stop.
+    ``experiments`` is the number of requests that the process answered. ``interrupted`` means that the process was told
+    to stop early.
     """
 
     experiments: Count
@@ -249,10 +266,11 @@ class End(Record, frozen=True, kw_only=True):
 class Run(Record, frozen=True, kw_only=True):
     """The first record of a run file: what is measured, and how.
 
-    ``schema`` is the version of the record format (``SCHEMA``) and ``version`` that of nameplate. ``started`` is a date
-    and time in ISO 8601. ``seed`` determines the order of the experiments in each round. ``rated`` has the values given
-    with ``--rated`` in SI base units; a key is the name and the unit, as in ``memory B/s``, and the mapping is empty if
-    none were given. ``priority`` is "normal" or "high". ``per_node`` says how the nodes of a job ran single-machine
+    The record contains no command, library, peer or path. ``schema`` is the version of the record format (``SCHEMA``)
+    and ``version`` the version of nameplate. ``started`` is a date and time in ISO 8601. ``seed`` determines the order
+    of the experiments in each round. ``rated`` has the values given with ``--rated`` in SI base units; a key is the
+    name and the unit, as in ``memory B/s``; the mapping is empty without ``--rated``. ``priority`` is the scheduling
+    priority of the processes, "normal" or "high". ``per_node`` says how the nodes of a job ran single-machine
     experiments, as in ``Plan``.
     """
 
@@ -266,7 +284,7 @@ class Run(Record, frozen=True, kw_only=True):
     per_node: PerNode = ""
 
     def __post_init__(self) -> None:
-        """Check the record.
+        """Check the start time.
 
         Raises:
             ValueError: ``started`` is not a date and time that ``check_moment`` accepts.
@@ -275,11 +293,11 @@ class Run(Record, frozen=True, kw_only=True):
 
 
 class Reference(Record, frozen=True, kw_only=True):
-    """A value that a reference tool gave in one run before the first round, or the reason why there is none.
+    """A value that a reference tool measured, or the reason why there is none.
 
-    ``command`` is how the tool was called, and ``work`` describes what it measured. ``value`` is in the SI base unit
-    ``unit``; if it is None, ``reason`` says why, otherwise ``reason`` is empty. ``version`` may be empty, as may
-    ``command`` if the tool was not run.
+    The tool ran once, before the first round. ``command`` is its command line, ``work`` describes what it measured, and
+    ``metric`` is the name of the value. ``value`` is in the SI base unit ``unit``; if it is None, ``reason`` says why,
+    otherwise ``reason`` is empty. ``version`` may be "", and ``command`` is "" if the tool was not run.
     """
 
     tool: str
@@ -295,12 +313,13 @@ class Reference(Record, frozen=True, kw_only=True):
 class Stop(Record, frozen=True, kw_only=True):
     """The last record of the measurements; a run without it was cut off.
 
-    ``reasons`` maps the id of each experiment to why it was no longer measured: "precision", "rounds" or "budget"
-    reached, "decided" (its verdict is final), "even" (a dense point that its curve does not need), "duplicate" (its
-    parameters resolve to the same values as those of another experiment), "interrupted", or the ending "skipped",
-    "invalid" or "failed". It is "failed" also for an experiment that lacks fixed rounds because they failed, which
-    ``--resume`` measures again. ``elapsed_s`` is the time from the start of the command that wrote this record; with
-    ``--resume``, earlier commands are not included. ``interrupted`` means that the user stopped the run.
+    ``reasons`` maps the id of each experiment to the reason why it was no longer measured: "precision", "rounds" or
+    "budget" (the limit was reached), "decided" (its verdict is final), "even" (a dense point that its curve does not
+    need), "duplicate" (its parameters resolve to the same values as those of another experiment), "interrupted", or the
+    ending "skipped", "invalid" or "failed". The reason is "failed" also for an experiment with fewer than the fixed
+    number of rounds because some rounds failed; ``--resume`` measures these rounds again. ``elapsed_s`` is the time
+    since the start of the command that wrote this record; with ``--resume``, the time of earlier commands is not
+    included. ``interrupted`` means that the user stopped the run.
     """
 
     reasons: dict[str, str]
@@ -309,9 +328,10 @@ class Stop(Record, frozen=True, kw_only=True):
 
 
 class MetricKey(msgspec.Struct, frozen=True):
-    """The identity of a metric across runs: the metric of a probe with complete parameters.
+    """The identity of a metric across runs: probe, parameters, metric, unit and direction.
 
-    ``unit`` is the SI base unit. ``better`` says whether higher or lower values are better.
+    ``params`` has all parameters of the experiment, with automatic values resolved. ``unit`` is the SI base unit.
+    ``better`` says whether higher or lower values are better.
     """
 
     probe: str
@@ -325,7 +345,7 @@ class MetricValue(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The value of a metric in a run, in its SI base unit.
 
     ``value`` is the median of the rounds and ``ci`` its 95 % interval (lower, upper), None with fewer than six rounds.
-    ``nodes`` has the value of each node of a job by its name; it is empty unless the metric is known per node.
+    ``nodes`` maps the name of each node of a job to its value; it is empty unless the metric was measured per node.
     """
 
     key: MetricKey = msgspec.field(name="figure")
@@ -335,13 +355,14 @@ class MetricValue(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Digest(Record, frozen=True, tag="figures", kw_only=True):
-    """The digest of a run, for readers of many runs. It counts only as the last line of a run file.
+    """The values of a run in one record, from which many runs can be read quickly.
 
-    ``by`` is the version of its values (``results/digest.py``), and ``crc32`` is zlib's checksum of everything before
-    this line: a digest is current only for this version and the same records. ``started`` and ``seed`` are those of the
-    run (files of earlier versions lack the seed here), ``plan`` is the name of its plan, and ``machine`` the host name,
-    the nodes of a job as a list such as ``node[01-16]``, or "unknown". ``values`` has one entry per metric that was
-    measured and has a value; it may be empty.
+    It is used only if it is the last line of the run file. ``by`` identifies the computation of its values
+    (``results/digest.py``), and ``crc32`` is zlib's checksum of everything before this line: the digest is current only
+    if both match. ``started`` and ``seed`` are copied from the run (files of earlier versions lack the seed), ``plan``
+    is the name of its plan, and ``machine`` is the host name, the nodes of a job as a list such as ``node[01-16]``, or
+    "unknown". ``slowed`` says what slowed the whole run down, so that it does not show what its machine delivers, as a
+    clause; otherwise it is "". ``values`` has one entry per metric that was measured and has a value; it may be empty.
     """
 
     by: str
@@ -350,6 +371,7 @@ class Digest(Record, frozen=True, tag="figures", kw_only=True):
     seed: Count | None = None
     machine: str
     plan: str
+    slowed: str = ""
     values: list[MetricValue]
 
 

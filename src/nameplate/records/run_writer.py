@@ -1,4 +1,7 @@
-"""Append records to a run file, so that no kill, full disk, second writer or power failure loses any."""
+"""Append records to a run file, so that a kill, a full disk or a second writer loses none of them.
+
+A power failure may lose the records since the last sync (``RunWriter.sync_if_due``).
+"""
 
 from __future__ import annotations
 
@@ -22,19 +25,37 @@ SYNC_AFTER_S = 30.0
 _MAX_SYNC_SHARE = 0.001
 
 
+def check_new(path: Path) -> None:
+    """Check that a run file can be created, without creating it.
+
+    Raises:
+        FileError: ``path`` exists, or its directory does not exist or cannot be written.
+    """
+    if path.exists():
+        raise _exists(path)
+    if not path.parent.is_dir():
+        raise FileError(f"cannot write {path}: {os.strerror(errno.ENOENT)}")
+    if not os.access(path.parent, os.W_OK):
+        raise FileError(f"cannot write {path}: {os.strerror(errno.EACCES)}")
+
+
+def _exists(path: Path) -> FileError:
+    return FileError(f"{path} exists: choose another name with -o, or continue it with --resume {path}")
+
+
 class RunWriter:
     """A run file that this process has locked for writing, as a context manager that syncs and closes it.
 
     Use ``create``, ``create_numbered`` or ``reopen`` to get one. ``path`` is the file. All methods except ``close``
-    must be called before ``close``. Methods that access the file raise FileError if that fails. On file systems
-    without locks, nothing keeps a second writer away.
+    must be called before ``close``. Methods that access the file raise FileError if that fails. On file systems without
+    locks, a second writer is not detected.
     """
 
     def __init__(self, path: Path, descriptor: int, is_new: bool, clock: Callable[[], float] = time.monotonic) -> None:
         """Lock an open file; use ``create`` or ``reopen`` instead.
 
-        ``descriptor`` is open for appending to ``path`` and belongs to the writer from now on. With ``is_new``, the
-        file is deleted if its first record cannot be written. ``clock`` returns seconds from any start.
+        ``descriptor`` is open for appending to ``path``; the writer will close it. With ``is_new``, the file is deleted
+        if its first record cannot be written. ``clock`` returns the current time in seconds, from any origin.
 
         Raises:
             FileError: another process writes to the file. The descriptor is closed.
@@ -58,9 +79,7 @@ class RunWriter:
         try:
             descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
         except FileExistsError:
-            raise FileError(
-                f"{path} exists: choose another name with -o, or continue it with --resume {path}"
-            ) from None
+            raise _exists(path) from None
         except OSError as error:
             raise FileError(f"cannot write {path}: {error.strerror}") from None
         _sync_directory(path.parent)
@@ -68,7 +87,7 @@ class RunWriter:
 
     @classmethod
     def create_numbered(cls, path: Path) -> RunWriter:
-        """Create an empty file named like ``path``, or with a number if that name is taken, and return its writer.
+        """Create an empty file ``path``, or a numbered one if that name is taken, and return its writer.
 
         The first free name of ``run.jsonl``, ``run-2.jsonl``, ``run-3.jsonl`` and so on is used, up to ``run-98.jsonl``
         (for ``path`` ``run.jsonl``). The ``path`` of the result is the name that was used.
@@ -101,7 +120,7 @@ class RunWriter:
         return cls(path, descriptor, is_new=False)
 
     def __enter__(self) -> RunWriter:
-        """Return itself."""
+        """Return this writer, for ``with``."""
         return self
 
     def __exit__(
@@ -123,17 +142,17 @@ class RunWriter:
             # Some parallel file systems have no locks. There the user must avoid two writers.
             return
 
-    def truncate(self, whole_bytes: int) -> None:
-        """Shorten the file to its first ``whole_bytes`` bytes, before the first ``write``.
+    def truncate(self, complete_bytes: int) -> None:
+        """Shorten the file to its first ``complete_bytes`` bytes, before the first ``write``.
 
-        This removes the partial last line that a killed writer left. ``whole_bytes`` is the size of the complete lines,
-        as in ``RunFile.whole_bytes``. If it is above the size of the file, null bytes are appended.
+        This removes the partial last line that a killed writer left. ``complete_bytes`` is the size of the complete
+        lines, as in ``RunFile.complete_bytes``. If it is above the size of the file, null bytes are appended.
 
         Raises:
             FileError: the size cannot be changed.
         """
         try:
-            os.ftruncate(self._descriptor, whole_bytes)
+            os.ftruncate(self._descriptor, complete_bytes)
         except OSError as error:
             raise FileError(f"cannot write {self.path}: {error.strerror}") from None
 
@@ -164,7 +183,7 @@ class RunWriter:
         """Remove a partial line, and return a phrase that says what the file still has."""
         with suppress(OSError, FileError):
             if before == 0 and self._is_new:
-                self.check_in_place()
+                self.check_not_replaced()
                 self.path.unlink()
                 return "nothing was measured"
             os.ftruncate(self._descriptor, before)
@@ -172,31 +191,32 @@ class RunWriter:
             return "the run is complete, only its digest is missing"
         return f"the samples before are kept; continue with --resume {self.path}"
 
-    def check_in_place(self) -> None:
+    def check_not_replaced(self) -> None:
         """Check that ``path`` still names the file that is open for writing.
 
         Raises:
             FileError: the file was removed, renamed or replaced, so that further records would be lost.
         """
         try:
-            own, named = os.fstat(self._descriptor), self.path.stat()
+            opened, named = os.fstat(self._descriptor), self.path.stat()
         except OSError as error:
             raise FileError(
                 f"{self.path} was removed by another process ({error.strerror}): the run has ended"
             ) from None
-        if (own.st_dev, own.st_ino) != (named.st_dev, named.st_ino):
+        if (opened.st_dev, opened.st_ino) != (named.st_dev, named.st_ino):
             raise FileError(f"{self.path} was replaced by another process: the run has ended")
 
     def sync_if_due(self) -> None:
-        """Check the file as ``check_in_place`` does, and sync it to disk if the last sync was long ago.
+        """Check the file as ``check_not_replaced`` does, and sync it to disk if the last sync was long ago.
 
-        Call it while nothing is measured. The first of these syncs is at least 30 s after opening the file, the others
-        at least 30 s apart, and further apart if a sync takes more than 0.1 % of that time.
+        Call it while nothing is measured, since syncing disturbs a measurement. The first of these syncs is at least 30
+        s after opening the file, the others at least 30 s apart, and further apart if a sync takes more than 0.1 % of
+        that time.
 
         Raises:
             FileError: the sync fails, or the file was removed or replaced, so that further records would be lost.
         """
-        self.check_in_place()
+        self.check_not_replaced()
         if self._clock() >= self._sync_at:
             self.sync()
 

@@ -12,7 +12,7 @@ StudyValue: TypeAlias = Real | str | None
 
 
 class StudyColumn(msgspec.Struct, frozen=True):
-    """A column of a study's table: its heading, and the unit of its numbers, empty if they have none."""
+    """A column of a study's table: its heading, and the unit of its numbers, "" for none."""
 
     name: str
     unit: str = ""
@@ -21,14 +21,14 @@ class StudyColumn(msgspec.Struct, frozen=True):
 class StudyCell(msgspec.Struct, frozen=True):
     """One entry of a study's table, in its column's unit; None means that there is no such value.
 
-    ``here`` is the value of this run by the study's definition, and ``published`` that of the document. ``own`` is
-    nameplate's value if nameplate defines the quantity otherwise; ``StudyTable.own`` names it. ``remarks`` name
-    conditions that differ, or the reason why ``here`` is missing.
+    ``here`` is the value of this run by the study's definition, and ``published`` the value in the published document.
+    ``alternative`` is the value of this run by nameplate's definition if that differs from the study's;
+    ``StudyTable.alternative`` names it. ``remarks`` name conditions that differ, or the reason why ``here`` is missing.
     """
 
     here: StudyValue = None
     published: StudyValue = None
-    own: StudyValue = None
+    alternative: StudyValue = msgspec.field(default=None, name="own")
     remarks: list[str] = []
 
 
@@ -36,8 +36,8 @@ class StudyTable(msgspec.Struct, frozen=True, kw_only=True):
     """A table as in the document of a study: ``cells[i][j]`` belongs to ``rows[i]`` and ``columns[j]``.
 
     ``rows`` has the names of the rows, and ``corner`` is the heading above them. ``here`` is the heading of the values
-    of this run, and ``own`` that of the ``own`` values of the cells, empty if there are none. With ``has_ratio``, the
-    quotient here ÷ published is shown. ``notes`` are sentences to show below the table.
+    of this run, and ``alternative`` the heading of the ``alternative`` values, "" if no cell has one. With
+    ``has_ratio``, the quotient here ÷ published is shown. ``notes`` are sentences to show below the table.
     """
 
     title: str
@@ -46,7 +46,7 @@ class StudyTable(msgspec.Struct, frozen=True, kw_only=True):
     cells: list[list[StudyCell]]
     corner: str = ""
     here: str = "here"
-    own: str = ""
+    alternative: str = msgspec.field(default="", name="own")
     has_ratio: bool = True
     notes: list[str] = []
 
@@ -54,8 +54,8 @@ class StudyTable(msgspec.Struct, frozen=True, kw_only=True):
 class StudyLine(msgspec.Struct, frozen=True):
     """A line of a study's chart: points (x, y), ascending in x, in the units of the axes.
 
-    ``is_published`` is True for values of the document, False for those of this run. With ``is_joined`` False the
-    points are drawn without a line between them.
+    ``is_published`` is True for published values, False for values of this run. With ``is_joined`` False the points are
+    drawn without a line between them.
     """
 
     name: str

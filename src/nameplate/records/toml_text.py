@@ -21,10 +21,10 @@ _QUOTED = re.compile(r'"(?:\\.|[^"\\])*"|\'[^\']*\'')
 
 
 def parse_toml(path: Path, text: str) -> dict[str, Any]:
-    """Return the tables of a TOML text; ``path`` is the file, for messages.
+    """Return the tables of a TOML document; ``path`` is its file, for error messages.
 
     Raises:
-        FileError: the text is not TOML, or would take too long to parse. The message has the line if it is known.
+        FileError: ``text`` is not TOML, or would take too long to parse. The message has the line if it is known.
     """
     # The parser's time and memory are quadratic in the number of parts of a dotted key.
     for number, line in enumerate(text.splitlines(), start=1):
@@ -36,7 +36,7 @@ def parse_toml(path: Path, text: str) -> dict[str, Any]:
         raise FileError(f"{path}: lists or tables are nested too deeply") from None
     except tomllib.TOMLDecodeError as error:
         raise FileError(f"{path}: {error}") from None
-    except ValueError:  # Python converts no longer numbers
+    except ValueError:  # Python refuses to convert thousands of digits
         lines = enumerate(text.splitlines(), start=1)
-        place = next((f"line {number}" for number, line in lines if _LONG_NUMBER.search(line)), "a line")
-        raise FileError(f"{path}: {place} has a number of thousands of digits; shorten it") from None
+        location = next((f"line {number}" for number, line in lines if _LONG_NUMBER.search(line)), "a line")
+        raise FileError(f"{path}: {location} has a number of thousands of digits; shorten it") from None

@@ -1,4 +1,4 @@
-"""Check that only this user and the system can have written a file: its owner and mode, and those of its folders.
+"""Check by owner and mode of a file and its folders that only this user and the system can have written it.
 
 Files that nameplate uses without a check of their content are read only then: caches, expected ranges, reference
 values, and another nameplate-core.
@@ -16,22 +16,23 @@ from pathlib import Path
 
 from nameplate.errors import FileError, ReadError
 
-# As many as Linux follows.
+# Linux follows the same number of links.
 _MAX_LINKS = 40
 
 
 def check_trusted(path: Path) -> None:
-    """Check that nobody else can have written a file that the user named.
+    """Check that no other user can have written the file ``path``, which the user named.
 
-    The file, the links to it and all folders above must belong to this user, to the user who called sudo, to the system
-    (the owner of ``/``) or to the owner of nameplate's own code. Others may have no permission to write to them, except
-    in a folder with the sticky bit. A group may write if it is private to the owner, or the system chose it.
+    The file, all links on the way to it and all folders above must belong to this user, to the user who called sudo, to
+    the system (the owner of ``/``) or to the owner of nameplate's own code. Other users must not have permission to
+    write to any of these, except to a folder with the sticky bit. The group may have it for a folder of the system, or
+    if it is the owner's private group: of the same name and without other members. A pipe or device is not checked.
 
     Raises:
         ReadError: the file does not exist or cannot be examined.
-        FileError: somebody else can write it; the message says who, and what to do.
+        FileError: another user can write to it; the message says which path is at fault, and what to do.
     """
-    owners = {*_own_and_system(), Path(__file__).stat().st_uid}
+    owners = {*_trusted_users(), Path(__file__).stat().st_uid}
     if os.environ.get("SUDO_UID", "").isdecimal():
         owners.add(int(os.environ["SUDO_UID"]))
     try:
@@ -42,27 +43,28 @@ def check_trusted(path: Path) -> None:
         raise ReadError(f"cannot read {path}: {error.strerror}") from None
     if problem:
         raise FileError(
-            f"{path} is not used, because others can change it: {problem}; use a copy that only you can write"
+            f"{path} is not used, because others can change it: {problem}; use a copy that only you can change"
         )
 
 
 def is_private(path: Path) -> bool:
-    """Return whether only this user and the system can have written what a path names, as ``check_trusted`` says.
+    """Return whether only this user and the system can have written the file or folder ``path``.
 
-    The owner of nameplate's code and the caller of sudo count as others. The result is False if nothing is there.
+    The rules are those of ``check_trusted``, but the owner of nameplate's code and the caller of sudo count as other
+    users. The result is False if ``path`` does not exist.
     """
     try:
-        return not _problem_of_path(path, _own_and_system())
+        return not _problem_of_path(path, _trusted_users())
     except OSError:
         return False
 
 
 def is_private_file(descriptor: int) -> bool:
-    """Return whether only this user and the system can write to an open file, whatever its folder is."""
-    return not _problem_of(os.fstat(descriptor), _own_and_system())
+    """Return whether only this user and the system can write to an open file; its folder is not checked."""
+    return not _problem_of(os.fstat(descriptor), _trusted_users())
 
 
-def _own_and_system() -> set[int]:
+def _trusted_users() -> set[int]:
     # In a user namespace, the system's files belong to another user than 0.
     return {os.geteuid(), 0, Path("/").stat().st_uid}
 
@@ -118,7 +120,7 @@ def _problem_of(status: os.stat_result, owners: Collection[int]) -> str:
 
 def _is_shared_group(status: os.stat_result) -> bool:
     """Return whether others may be in the group: it is not the owner's own, which many systems give to each user."""
-    if stat.S_ISDIR(status.st_mode) and status.st_uid in _own_and_system() - {os.geteuid()}:
+    if stat.S_ISDIR(status.st_mode) and status.st_uid in _trusted_users() - {os.geteuid()}:
         return False  # as /usr/local may be
     try:
         owner, group = pwd.getpwuid(status.st_uid).pw_name, grp.getgrgid(status.st_gid)

@@ -1,7 +1,8 @@
 """Choose the values from which the capability of a metric is estimated: of samples, or of whole periods of a limit.
 
-Limits that are set on a machine belong to what it is capable of, but single samples do not show them: between two stops
-by a quota the samples are as fast as without it, and so they are between the dips of a processor that is too hot.
+A limit set on a machine, such as a CPU quota, reduces its capability, but single samples do not show the limit. Between
+two stops by a quota, samples are as fast as without a quota. The same holds for a processor that is too hot, between
+two dips of its clock.
 """
 
 from __future__ import annotations
@@ -23,24 +24,31 @@ _MIN_STOLEN_SHARE = 0.75
 
 @dataclass(frozen=True)
 class Round:
-    """The samples of a metric in a round, the value of each, and how to compute that of several together."""
+    """The samples of a metric in one round.
+
+    ``values`` has the metric's value of each of ``samples``, in the same order. ``sustained`` returns the value of
+    several samples together: their work over their time.
+    """
 
     samples: Sequence[Sample]
     values: Sequence[float]
     sustained: Callable[[Sequence[Sample]], float]
 
     def has(self, disturbance: str) -> bool:
-        """Return whether a sample has an event of this kind, a key of ``Sample.disturbed``."""
+        """Return whether any sample was disturbed in this way; ``disturbance`` is a key of ``Sample.disturbed``."""
         return any(sample.disturbed.get(disturbance, 0) > 0 for sample in self.samples)
 
     @property
-    def whole(self) -> list[float]:
-        """Return the value of all samples together, as a list."""
+    def full_periods(self) -> list[float]:
+        """Return a list with a single value, computed from all samples of the round together."""
         return [self.sustained(self.samples)]
 
     @property
     def periods(self) -> list[float]:
-        """Return the values of whole periods of a CPU quota; what is left after the last one is left out."""
+        """Return one value for each whole period of a CPU quota (``QUOTA_PERIOD_S``), from the samples of the period.
+
+        The samples after the last whole period are left out; the list is empty if the round is shorter than a period.
+        """
         values, period, elapsed_s = [], [], 0.0
         for sample in self.samples:
             period.append(sample)
@@ -53,10 +61,12 @@ class Round:
 
 @dataclass(frozen=True)
 class CapableValues:
-    """The values of each round that count, and the limit that was set on the machine, "" if none was.
+    """The values from which a capability is estimated, by round, and the limit by which they were chosen.
 
-    With a limit, each value is that of a whole period or round. ``before_limit`` is the number of first rounds that do
-    not count, because the limit set in only after them.
+    ``rounds`` has one list of values for each round that counts. Without a limit, ``limit`` is "" and each value is
+    computed from one sample; with a limit, it is computed from a whole quota period ("quota") or a whole round ("heat",
+    "burst"). ``before_limit`` is the number of rounds at the start that do not count, because the limit set in after
+    them.
     """
 
     rounds: list[list[float]]
@@ -65,34 +75,38 @@ class CapableValues:
 
 
 def capable_values(rounds: Sequence[Round], higher_is_better: bool, *, has_credits: bool) -> CapableValues:
-    """Return what the capability is estimated from; ``rounds`` are those with a value, at least one.
+    """Return the values from which the capability of a metric is estimated.
 
-    - "quota": where a CPU quota stopped a sample, it is whole periods of the quota.
-    - "heat": where the processor was too hot in half of the rounds or more, it is whole rounds from the first such one:
-      what it did while it was cool does not last. That is so for what a processor computes, not for disks and networks.
-    - "burst": where a steady limit set in after some rounds (``rounds_before_limit``), it is the whole rounds after
-      these. That is so only for what a provider grants bursts of (``has_credits``: disks and networks), or if the host
-      takes CPU time since then: a program on the other hardware thread of a core slows it down as steadily.
-    - Otherwise it is all samples, as it is if fewer than six whole rounds are left after heat or a burst.
+    ``rounds`` are the rounds in which the metric has a value, at least one, in the order of time. ``higher_is_better``
+    says which values are better. ``has_credits`` says that providers grant burst credits for the resource: a disk or a
+    network.
+
+    - "quota": if a CPU quota stopped any sample, there is one value for each whole period of the quota.
+    - "heat": if the processor was too hot in half of the rounds or more, there is one value for each round from the
+      first hot round on, because the rate of a cool processor does not last. This does not apply with ``has_credits``.
+    - "burst": if a steady limit set in after some rounds (``rounds_before_limit``), there is one value for each later
+      round. Without ``has_credits`` this applies only if the host has taken CPU time since then, because a program on
+      the other hardware thread of a core slows it down as steadily.
+    - "": otherwise, and if fewer than six rounds would be left after heat or a burst, there is one value for each
+      sample.
     """
-    if any(each.has("cgroup_throttled") for each in rounds):
-        return CapableValues([each.periods for each in rounds], "quota")
-    hot = [place for place, each in enumerate(rounds) if each.has("thermal_throttled")]
+    if any(values_of_round.has("cgroup_throttled") for values_of_round in rounds):
+        return CapableValues([values_of_round.periods for values_of_round in rounds], "quota")
+    hot = [index for index, values_of_round in enumerate(rounds) if values_of_round.has("thermal_throttled")]
     if not has_credits and len(hot) >= _MIN_THROTTLED_SHARE * len(rounds) and len(rounds) - hot[0] >= MIN_PERIODS:
-        return CapableValues([each.whole for each in rounds[hot[0] :]], "heat", hot[0])
-    spent = _rounds_of_burst(rounds, higher_is_better) if len(rounds) > MIN_PERIODS else 0
+        return CapableValues([values_of_round.full_periods for values_of_round in rounds[hot[0] :]], "heat", hot[0])
+    spent = 0
+    if len(rounds) > MIN_PERIODS:
+        values = [value for values_of_round in rounds for value in values_of_round.full_periods]
+        spent = rounds_before_limit(values, higher_is_better) if min(values) > 0 else 0
     if spent and (has_credits or _is_stolen_after(rounds, spent)):
-        return CapableValues([each.whole for each in rounds[spent:]], "burst", spent)
-    return CapableValues([list(each.values) for each in rounds])
-
-
-def _rounds_of_burst(rounds: Sequence[Round], higher_is_better: bool) -> int:
-    whole = [value for each in rounds for value in each.whole]
-    return rounds_before_limit(whole, higher_is_better) if min(whole) > 0 else 0
+        return CapableValues([values_of_round.full_periods for values_of_round in rounds[spent:]], "burst", spent)
+    return CapableValues([list(values_of_round.values) for values_of_round in rounds])
 
 
 def _is_stolen_after(rounds: Sequence[Round], n_rounds: int) -> bool:
     before, after = (
-        sum(each.has("steal_s") for each in part) / len(part) for part in (rounds[:n_rounds], rounds[n_rounds:])
+        sum(values_of_round.has("steal_s") for values_of_round in part) / len(part)
+        for part in (rounds[:n_rounds], rounds[n_rounds:])
     )
     return before < _MIN_STOLEN_SHARE <= after

@@ -1,4 +1,4 @@
-"""Identify the code, so that what other code computed is not taken for its own."""
+"""Identify the code by a hash, so that results computed by another version are not reused."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ _CODE = {".py", ".toml", ".csv"}
 
 @cache
 def code_fingerprint() -> str:
-    """Return the hash of nameplate's code as 16 hexadecimal digits.
+    """Return a hash of nameplate's code, 16 hexadecimal digits, which changes with every change of the code.
 
-    It is the beginning of the SHA-256 of all Python files of the package nameplate and of its tables, since any of them
-    may influence the report of a run. It is computed once per process.
+    It is the first 64 bits of the SHA-256 of all Python, TOML and CSV files of the package, since any of them may
+    influence the report of a run. It is computed once per process.
     """
     digest = hashlib.sha256()
     for path in sorted(Path(__file__).parents[1].rglob("*")):

@@ -1,4 +1,4 @@
-"""Find the experiments of a plan that are one: their parameters differ as written, and resolve to the same values.
+"""Find experiments of a plan that do the same work: their parameters differ, but resolve to the same values.
 
 Under a CPU quota of one core, for example, the default number of threads is 1, and ``threads=1`` is the same work.
 """
@@ -12,26 +12,28 @@ from nameplate.records.plan_record import Experiment, Value, Variant
 from nameplate.records.run_record import Outcome
 from nameplate.results.measurements import Measurement
 
-# The reason in ``Stop`` of an experiment that is the same as another one of the plan.
+# The reason in ``Stop.reasons`` for an experiment that does the same work as an earlier one of the plan.
 DUPLICATE = "duplicate"
 
-# The probe, the interval of a series or None, one of two variants, and the parameters in alphabetical order.
+# The probe, the interval of a series or None, the variant of a paired comparison, and the parameters ordered by name.
 ResolvedKey: TypeAlias = tuple[str, float | None, Variant, tuple[tuple[str, Value], ...]]
 
 
 def resolved_key(experiment: Experiment, outcome: Outcome) -> ResolvedKey:
-    """Return what two experiments have in common if they are the same work.
+    """Return a key that is equal for two experiments if they do the same work on this machine.
 
-    ``outcome`` is that of the experiment in any round; its ``ending`` must be "ok", so that it has all parameters.
+    ``outcome`` is the outcome of ``experiment`` in any round. Its ``ending`` must be "ok", so that it has all
+    parameters with their resolved values.
     """
     return experiment.probe, experiment.interval_s, experiment.variant, tuple(sorted(outcome.params.items()))
 
 
 def duplicates(experiments: Sequence[Experiment], by_id: Mapping[str, Sequence[Measurement]]) -> dict[str, str]:
-    """Return the experiments that are the same as an earlier one of the plan: id → id of the first one.
+    """Return the experiments that do the same work as an earlier experiment of the plan, each with the earliest one.
 
-    ``by_id`` has the measurements of each experiment, possibly none. Only rounds that ended with "ok" are considered.
-    The result is empty if there are no duplicates.
+    ``experiments`` are in the order of the plan. ``by_id`` has the list of measurements, which may be empty, of each of
+    them by id. An experiment that never ended with "ok" is neither a duplicate nor has duplicates. The result maps id →
+    id and is empty if there are no duplicates.
     """
     first: dict[ResolvedKey, str] = {}
     same: dict[str, str] = {}
@@ -39,7 +41,7 @@ def duplicates(experiments: Sequence[Experiment], by_id: Mapping[str, Sequence[M
         outcome = next((m.outcome for m in by_id[experiment.id] if m.outcome.ending == "ok"), None)
         if outcome is None:
             continue
-        kept = first.setdefault(resolved_key(experiment, outcome), experiment.id)
-        if kept != experiment.id:
-            same[experiment.id] = kept
+        original = first.setdefault(resolved_key(experiment, outcome), experiment.id)
+        if original != experiment.id:
+            same[experiment.id] = original
     return same

@@ -1,4 +1,4 @@
-"""Complete what earlier versions of nameplate recorded by the parameters that their probes did not have yet."""
+"""Add parameters to records of earlier versions of nameplate, whose probes did not have these parameters yet."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from nameplate.records.run_record import Run
 
 
 def missing_params(probe: str, params: Mapping[str, Value]) -> dict[str, Value]:
-    """Return the parameters that a complete record of a probe lacks, with the values that they had without a name.
+    """Return the parameters that ``params`` lacks because an earlier version of the probe did not have them yet.
 
-    They are those of ``Recorded.params_of_earlier_versions``.
+    ``probe`` is the name of the probe, and ``params`` are all parameters of a record. Each parameter has the value that
+    the earlier version always used (``Recorded.params_of_earlier_versions``). The result is {} if none is missing.
     """
     earlier = probe_of(probe).recorded.params_of_earlier_versions
     if not earlier:
@@ -23,11 +24,15 @@ def missing_params(probe: str, params: Mapping[str, Value]) -> dict[str, Value]:
 
 
 def completed_plan(run: Run, missing: Mapping[str, Mapping[str, Value]]) -> Run:
-    """Return a run with further parameters of the experiments in its plan, so that they can be measured again as then.
+    """Return a run whose plan has further parameters, so that the experiments can be repeated as they were measured.
 
-    ``missing`` has the parameters by the id of the experiment.
+    ``missing`` has the additional parameters by the id of the experiment, which replace parameters of the same name. If
+    it is empty, ``run`` itself is returned.
     """
     if not missing:
         return run
-    experiments = [replace(each, params={**each.params, **missing.get(each.id, {})}) for each in run.plan.experiments]
+    experiments = [
+        replace(experiment, params={**experiment.params, **missing.get(experiment.id, {})})
+        for experiment in run.plan.experiments
+    ]
     return replace(run, plan=replace(run.plan, experiments=experiments))

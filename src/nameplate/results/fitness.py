@@ -1,15 +1,17 @@
 """Judge whether a machine is fit to measure on. Pure functions.
 
-A grade says by how much values may be off, or vary from run to run: A not at all, B by one or two percent, C by several
-percent, D by ten percent or more; with F they mean little. "?" means that the system does not tell. The overall grade
-is that of the worst finding, where "?" is between C and D: what is unknown may cost several percent.
+A grade says by how much values may be wrong, or vary from run to run: A not at all, B by 1 or 2 %, C by several
+percent, D by 10 % or more; with F the values mean little. "?" means that the system does not report the aspect. The
+overall grade is the worst grade of all findings, where "?" is between C and D, since an unknown aspect may cost several
+percent.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
+
+import msgspec
 
 from nameplate.records.machine_record import Machine
 from nameplate.statistics.stats import median, percentile
@@ -22,39 +24,39 @@ _FROM_BEST = "ABC?DF"
 
 # A machine is quiet if it has no steal, and the times of a control loop vary by less than this.
 QUIET_SPREAD = 0.01
-# The lowest variation, and below the lowest share of time, of each grade.
+# The lowest variation for each grade, and the lowest share of time for each grade.
 _SPREADS: tuple[tuple[float, Grade], ...] = ((0.10, "F"), (0.05, "D"), (0.02, "C"), (QUIET_SPREAD, "B"))
 _SHARES: tuple[tuple[float, Grade], ...] = ((0.50, "F"), (0.20, "D"), (0.05, "C"), (0.01, "B"))
 # A clock boost above this ratio is usually available to a single core, but not to all of them.
 _LARGE_BOOST = 1.1
 
 
-@dataclass(frozen=True)
-class Finding:
+class Finding(msgspec.Struct, frozen=True):
     """The grade of one aspect of the machine.
 
-    ``grade`` is from "A", the best, to "F", or "?" (the module says what they mean). ``what`` names the aspect, such as
-    "steal" or "governor". ``state`` describes it in words, ``cost`` says how it affects measurements, and ``advice`` is
-    the remedy. Cost and advice are empty if there is nothing to report; a finding of grade "A" may have them.
+    ``grade`` is from "A", the best, to "F", or "?" if the system does not report the aspect. ``aspect`` is its name,
+    such as "steal" or "governor". ``state`` describes the present state, ``cost`` how it affects measurements, and
+    ``advice`` what to do about it. ``cost`` and ``advice`` are "" if there is nothing to report; a finding of grade "A"
+    may have them.
     """
 
     grade: Grade
-    what: str
+    aspect: str = msgspec.field(name="what")
     state: str
     cost: str = ""
     advice: str = ""
 
 
-@dataclass(frozen=True)
-class Part:
-    """An optional part that nameplate can use, such as an MPI launcher, or the check for files that killed runs left.
+class Part(msgspec.Struct, frozen=True):
+    """An optional part of the installation that nameplate can use, such as an MPI launcher.
 
-    ``is_there`` says whether the part is present and works; for the check, that no file was left. ``what`` names it,
-    ``state`` describes it or what is wrong, and ``advice`` says what to do, "" if there is no advice.
+    It may also be the check for files that killed runs left. ``is_there`` says whether the part is present and works;
+    for the check, it says that no file was left. ``name`` is the name of the part, ``state`` describes it or says what
+    is wrong, and ``advice`` says what to do, "" if nothing.
     """
 
     is_there: bool
-    what: str
+    name: str = msgspec.field(name="what")
     state: str
     advice: str = ""
 
@@ -69,7 +71,7 @@ def judge_machine(machine: Machine) -> list[Finding]:
 
 
 def rank(grade: Grade) -> int:
-    """Return the place of a grade in the order from the best to the worst, from 0; "?" is between C and D."""
+    """Return the rank of a grade, from 0 for "A" to 5 for "F"; "?" is between "C" and "D"."""
     return _FROM_BEST.index(grade)
 
 
@@ -79,11 +81,11 @@ def overall(findings: Sequence[Finding]) -> Grade:
 
 
 def judge_spins(burst_s: Sequence[float]) -> Finding:
-    """Judge the variation of a control loop; the finding is named "noise".
+    """Judge the variation of the time of a control loop. The aspect of the finding is "noise".
 
-    ``burst_s`` has the times of the loop in seconds, above 0 and in any order, and must not be empty. The variation is
-    the difference between the 95th and the 5th percentile as a share of the median. The grade is A below 1 %, B from
-    1 %, C from 2 %, D from 5 % and F from 10 %.
+    ``burst_s`` has the times of the loop in seconds, in any order; they must be above 0, and there must be at least
+    one. The variation is the difference between the 95th and the 5th percentile, as a share of the median. The grade is
+    A below 1 %, B from 1 %, C from 2 %, D from 5 % and F from 10 %.
     """
     spread = (percentile(burst_s, 0.95) - percentile(burst_s, 0.05)) / median(burst_s)
     state = f"the time of a control loop varies by {percent_text(spread)} (5th to 95th percentile)"
@@ -95,12 +97,12 @@ def judge_spins(burst_s: Sequence[float]) -> Finding:
 
 
 def judge_steal(steal_s: float | None, elapsed_s: float, cpus: int) -> Finding:
-    """Judge the time that the hypervisor gave to other guests; the finding is named "steal".
+    """Judge the CPU time that the hypervisor gave to other guests. The aspect of the finding is "steal".
 
-    ``steal_s`` is the time in seconds that was stolen from all ``cpus`` (at least 1) CPUs together within ``elapsed_s``
-    seconds, which the texts always call one second; None if the system does not count it. The grade depends on the
-    share of their CPU time: A for 0, B above 0, C from 5 %, D from 20 % and F from 50 %. It is "?" for None and for an
-    ``elapsed_s`` of 0.
+    ``steal_s`` is the time in seconds that was stolen from all CPUs together, None if the system does not count it.
+    ``elapsed_s`` is the time in seconds during which it was counted; the texts of the finding always say "one second".
+    ``cpus`` is the number of CPUs, at least 1. The grade depends on ``steal_s`` ÷ (``elapsed_s`` × ``cpus``): A for 0,
+    B above 0, C from 5 %, D from 20 % and F from 50 %. It is "?" if ``steal_s`` is None or ``elapsed_s`` is 0.
     """
     if steal_s is None or not elapsed_s:
         return _unknown("steal", _NO_COUNTS, "other guests may take CPU time unseen",
@@ -114,20 +116,20 @@ def judge_steal(steal_s: float | None, elapsed_s: float, cpus: int) -> Finding:
     )  # fmt: skip
 
 
-def judge_others(busy: Mapping[int, float], has_smt: bool) -> Finding:
-    """Judge the work of other programs by the busiest CPU besides the measuring one; the finding is named "other work".
+def judge_other_load(busy: Mapping[int, float], has_smt: bool) -> Finding:
+    """Judge how busy other programs keep the CPUs. The aspect of the finding is "other work".
 
-    ``busy`` has the share of time, 0 to 1, in which each CPU was busy, by its number (see ``busy_shares``). The highest
-    share is ignored, since it belongs to the measuring CPU. The grade depends on the second highest: A below 1 %, B
-    from 1 %, C from 5 %, D from 20 % and F from 50 %. It is A if ``busy`` has one CPU only, and "?" if it has none.
-    ``has_smt`` adds to the cost that a core is shared with an SMT sibling.
+    ``busy`` has the share of time, 0 to 1, in which each CPU was busy, by the number of the CPU (``busy_shares``). The
+    highest share is ignored, since nameplate itself causes it. The grade depends on the second highest share: A below 1
+    %, B from 1 %, C from 5 %, D from 20 % and F from 50 %. It is A if ``busy`` has only one CPU, and "?" if it is
+    empty. With ``has_smt``, the cost also says that an SMT sibling competes for a core.
     """
     if not busy:
         return _unknown("other work", _NO_COUNTS, "other programs may run unseen",
                         "look for other programs with top, or measure where /proc/stat can be read")  # fmt: skip
-    others = sorted(busy.values())[:-1]
-    share = sum(others) / len(others) if others else 0.0
-    busiest = max(others, default=0.0)
+    busy_shares = sorted(busy.values())[:-1]
+    share = sum(busy_shares) / len(busy_shares) if busy_shares else 0.0
+    busiest = max(busy_shares, default=0.0)
     state = f"other CPUs were busy for {percent_text(share)} of the time, the busiest one for {percent_text(busiest)}"
     grade = _graded(busiest, _SHARES)
     if grade == "A":
@@ -137,19 +139,18 @@ def judge_others(busy: Mapping[int, float], has_smt: bool) -> Finding:
 
 
 def busy_shares(before: str, after: str) -> dict[int, float]:
-    """Return the share of time, 0 to 1, in which each CPU was busy between two readings of /proc/stat, by its number.
+    """Return the share of time, 0 to 1, in which each CPU was busy between two readings of /proc/stat, by CPU number.
 
-    ``before`` and ``after`` are the text of the file (proc(5)), of which the lines ``cpuN`` are read. A CPU that waits
-    for disks counts as idle, and stolen time as busy. A CPU that is missing in one of the readings, or without clock
-    ticks between them, is left out: its share is unknown. The result is empty if that is so for all, as where a sandbox
-    shows a file of zeros.
+    ``before`` and ``after`` are the text of the file (proc(5)) at the two times. Waiting for disks counts as idle,
+    stolen time as busy. A CPU that one of the readings lacks, or that has no clock ticks between the readings, is left
+    out. The result is empty if no share is known, for example in a sandbox that shows a file of zeros.
     """
     first, second = _times(before), _times(after)
     shares = {}
     for cpu in first.keys() & second.keys():
-        idle, whole = (second[cpu][i] - first[cpu][i] for i in (0, 1))
-        if whole > 0:
-            shares[cpu] = 1 - idle / whole
+        idle, total = (second[cpu][i] - first[cpu][i] for i in (0, 1))
+        if total > 0:
+            shares[cpu] = 1 - idle / total
     return shares
 
 
@@ -164,8 +165,8 @@ def _times(text: str) -> dict[int, tuple[int, int]]:
     return times
 
 
-def _unknown(what: str, why: str, cost: str, advice: str) -> Finding:
-    return Finding("?", what, f"unknown: {why}", cost, advice)
+def _unknown(aspect: str, why: str, cost: str, advice: str) -> Finding:
+    return Finding("?", aspect, f"unknown: {why}", cost, advice)
 
 
 def _graded(share: float, steps: Sequence[tuple[float, Grade]]) -> Grade:
@@ -179,7 +180,7 @@ def _guest(machine: Machine) -> Finding:
             "every value is that of the emulator, and is not rated", "measure on a processor of this architecture",
         )  # fmt: skip
     if not machine.is_hypervisor_known:
-        return _unknown("virtualisation", "neither the processor nor the firmware tells whether there is a hypervisor",
+        return _unknown("virtualisation", "neither the processor nor the firmware shows whether there is a hypervisor",
                         "other guests may compete unseen", "measure where /proc/cpuinfo or /sys/class/dmi can be read",
                         )  # fmt: skip
     if machine.hypervisor is None:
@@ -291,9 +292,9 @@ def _limits(machine: Machine) -> Finding:
         memory = limits.memory_bytes
         return Finding("A", "cgroup", "no CPU quota" + (f", {memory_text(memory)} of memory" if memory else ""))
     workers = "worker" if machine.default_threads == 1 else "workers"
-    is_whole = limits.cpus == int(limits.cpus) and limits.cpus >= 1
+    is_integer = limits.cpus == int(limits.cpus) and limits.cpus >= 1
     return Finding(
-        "C" if is_whole else "D", "cgroup",
+        "C" if is_integer else "D", "cgroup",
         f"{limits.cpus:g} CPUs allowed, {machine.default_threads} {workers} by default",
         "a quota stops the workers periodically", "use a cpuset of whole CPUs instead",
     )  # fmt: skip
@@ -328,7 +329,7 @@ def _power(machine: Machine) -> Finding:
 _NO_COUNTS = "/proc/stat is not readable here, or counts nothing"
 _MEASURE_CACHES = "measure the sizes: nameplate run cpu_workset"
 
-# What cannot be measured where a system call is blocked.
+# Experiments that cannot run where a system call is blocked.
 _LOST_WITH = {
     "io_setup": "disk_block library=libaio is skipped",
     "io_uring_setup": "disk_block library=uring is skipped",

@@ -1,4 +1,4 @@
-"""Find how far the CPUs of an experiment were from each other: the round trip of a cache line in each round."""
+"""Summarise the round trip of a cache line between the CPUs of an experiment, which shows how distant they are."""
 
 from __future__ import annotations
 
@@ -7,24 +7,26 @@ from collections.abc import Iterable
 from nameplate.records.result import Result
 from nameplate.results.measurements import Measurement
 
-# A fact of the outcome, or a counter of its samples, which all have the same value in a round.
+# The name of a fact of the outcome, or of a counter with the same value in all samples of a round.
 LINE_ROUND_TRIP = "line_round_trip_s"
 _MIN, _MAX = "line_round_trip_min_s", "line_round_trip_max_s"
-# From this number of rounds on, a single one does not decide: a capability also needs two.
+# From this number of rounds on, the extreme round is ignored.
 _ENOUGH_ROUNDS = 4
 
 
 def round_trip_s(measurement: Measurement) -> float:
-    """Return the seconds of a cache line's round trip between the CPUs of an experiment in a round, 0 if not known."""
+    """Return the round trip of a cache line between the CPUs of an experiment in one round in seconds, 0 if unknown."""
     counted = measurement.samples[0].counters.get(LINE_ROUND_TRIP, 0.0) if measurement.samples else 0.0
     return measurement.outcome.facts.get(LINE_ROUND_TRIP, counted)
 
 
 def line_evidence(times_s: Iterable[float]) -> dict[str, float]:
-    """Return the shortest and the longest of the round trips in seconds, as evidence of a result.
+    """Return the shortest and the longest round trip of a cache line over several rounds, as evidence of a result.
 
-    Of four or more they are the second shortest and the second longest, since one round may have been disturbed. Times
-    of 0 are those of rounds without a second CPU. Without other times the evidence is empty.
+    ``times_s`` has the round trip of each round in seconds; 0 means that the round has none and is ignored. With four
+    or more times above 0, the second shortest and the second longest are returned, since one round may have been
+    disturbed. The keys are "line_round_trip_min_s" and "line_round_trip_max_s"; the result is {} if no round has a
+    round trip.
     """
     known = sorted(time_s for time_s in times_s if time_s > 0)
     if not known:
@@ -34,6 +36,9 @@ def line_evidence(times_s: Iterable[float]) -> dict[str, float]:
 
 
 def line_round_trips(result: Result) -> tuple[float, float] | None:
-    """Return the shortest and the longest round trip of a result's rounds in seconds, None if it has none."""
+    """Return the shortest and the longest round trip of a cache line in seconds from the evidence of a result.
+
+    ``line_evidence`` wrote the evidence. The return value is None if the evidence has no round trips.
+    """
     times = result.evidence.get(_MIN), result.evidence.get(_MAX)
     return (times[0], times[1]) if times[0] and times[1] else None

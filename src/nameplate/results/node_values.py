@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
 from nameplate.probes import Metric, Probe, probe_of
 from nameplate.probes.shared.job import hardware_of, nodes_of
-from nameplate.records.distributed_stream import KERNELS, StreamRun
+from nameplate.records.distributed_stream_file import KERNELS, StreamRun
 from nameplate.records.machine_record import Machine
 from nameplate.records.plan_record import Experiment
 from nameplate.records.result import NodeMetric, Nodes
@@ -19,26 +19,23 @@ from nameplate.statistics.outlier_nodes import Floats, Judgement, NodeValues, ju
 # Enough to tell nodes apart; it makes a file of ten thousand nodes a third smaller.
 _SIGNIFICANT = 5
 
-# Returns the value of a metric on each node, by its index, from one round.
-OfRound = Callable[[Measurement], Mapping[int, float]]
-
 
 def judged_nodes(file: RunFile, by_id: Mapping[str, Sequence[Measurement]]) -> Nodes | None:
     """Return the nodes of a run's MPI job with the values of each metric, and judge which nodes are slow.
 
-    ``by_id`` has the measurements of each experiment of the plan by the experiment's id, one per round; a missing id
-    raises KeyError. Details are left out, and so is a metric with a value of 0 or below, since nodes are compared by
-    ratios. ``nameplate.statistics.outlier_nodes`` has the method. The result is None if the file has no header, if the
-    job is missing or has fewer than two nodes, or if no metric has values by node.
+    ``by_id`` has the measurements of each experiment of the plan, one per round, by the experiment's id; a missing id
+    raises KeyError. Metrics with ``is_detail`` are left out, and so are metrics with a value of 0 or below, since nodes
+    are compared by ratios. ``nameplate.statistics.outlier_nodes`` has the method. The result is None if the file has no
+    header, if the machine has no job or fewer than two nodes, or if no metric has values by node.
     """
     machine = file.machine
     names = nodes_of(machine)
     if machine is None or len(names) < 2:
         return None
     metrics = [
-        found
+        metric
         for experiment in file.run.plan.experiments
-        for found in _of_experiment(experiment, by_id[experiment.id], machine, len(names))
+        for metric in _of_experiment(experiment, by_id[experiment.id], machine, len(names))
     ]
     if not metrics:
         return None
@@ -50,14 +47,16 @@ def judged_stream(run: StreamRun) -> Nodes:
     """Return the nodes of a DistributedStream file with their bandwidth by kernel, and judge which nodes are slow.
 
     The experiments are named Copy, Scale, Add and Triad. Each has the metric "bandwidth" in B/s: the bytes that all
-    processes of a node move in a repeat ÷ the node's average time. ``minimum`` and ``maximum`` are computed from its
-    maximum and minimum time. The share by which average and minimum time differ serves as the spread of the node. All
-    nodes count as one class of hardware, whose name is ""; with fewer than four nodes none is judged. A kernel that is
-    missing in ``run.size_bytes`` or in the times of a node raises KeyError.
+    processes of a node move in one repeat ÷ the node's average time. ``minimum`` and ``maximum`` are the same bytes ÷
+    the node's maximum and minimum time. The difference between average and minimum time, as a share of the minimum
+    time, serves as the spread of the node. All nodes are in one hardware class, named ""; with fewer than four nodes,
+    none is judged. A kernel that is missing in ``run.size_bytes`` or in the times of a node raises KeyError.
     """
     metrics = [_of_kernel(run, kernel) for kernel in KERNELS]
     classes = [""] * len(run.nodes)
-    return Nodes([node.name for node in run.nodes], classes, [node_metric(each) for each in judge(metrics, classes)])
+    return Nodes(
+        [node.name for node in run.nodes], classes, [node_metric(metric) for metric in judge(metrics, classes)]
+    )
 
 
 def _of_kernel(run: StreamRun, kernel: str) -> NodeValues:
@@ -74,8 +73,8 @@ def _of_kernel(run: StreamRun, kernel: str) -> NodeValues:
 def node_metric(judged: Judgement) -> NodeMetric:
     """Return a judged metric in the form of a report, with numbers rounded to five significant digits.
 
-    The lists are in the order of the nodes, and a value that is nan or infinite becomes None. ``minimum`` and
-    ``maximum`` are empty lists if the metric has none. ``slow`` has the indices of the slow nodes, ascending.
+    All lists are in the order of the nodes; a value that is nan or infinite becomes None. ``minimum`` and ``maximum``
+    are empty if the metric has no values of single repeats. ``slow`` has the indices of the slow nodes, ascending.
     """
     return NodeMetric(
         experiment=judged.measured.experiment,
@@ -118,20 +117,24 @@ def _of_experiment(
 def _extremes(
     probe: Probe, metric: Metric, measurements: Sequence[Measurement], nodes: int
 ) -> tuple[Floats, Floats] | tuple[()]:
-    """Return the lowest and highest value of a repeat on each node over all rounds; empty if the probe has none."""
+    """Return the lowest and highest value of a single repeat on each node over all rounds; () if the probe has none."""
     of_rounds = [probe.extremes_by_node(metric, measurement.samples) for measurement in measurements]
     if not any(of_rounds):
         return ()
     unknown = (np.nan, np.nan)
-    bounds = np.array([[found.get(node, unknown) for node in range(nodes)] for found in of_rounds if found])
+    bounds = np.array([[values.get(node, unknown) for node in range(nodes)] for values in of_rounds if values])
     return np.nanmin(bounds[:, :, 0], axis=0), np.nanmax(bounds[:, :, 1], axis=0)
 
 
 def _of_round(probe: Probe, metric: Metric, measurement: Measurement, machine: Machine) -> Mapping[int, float]:
-    """Return the values of nodes that were measured one by one, or of a whole job if the probe has values per node."""
-    if probe.takes_whole_job:
+    """Return the value of a metric in one round by the index of the node; {} if the round has no values by node.
+
+    If each node of a job ran the experiment independently, the values are computed from the sample of each node. For a
+    probe that uses all ranks of a job, the probe computes the values.
+    """
+    if probe.takes_all_ranks:
         return probe.by_node(metric, resolved_experiment(measurement.outcome, machine), measurement.samples)
-    found = {}
+    values = {}
     for sample in measurement.samples:
         if not isinstance(sample.node, int) or sample.node not in measurement.of_nodes:
             continue
@@ -140,5 +143,5 @@ def _of_round(probe: Probe, metric: Metric, measurement: Measurement, machine: M
         if outcome.ending == "ok" and metric.when(experiment):
             value = metric.round_value(experiment, [sample])
             if value is not None:
-                found[sample.node] = value
-    return found
+                values[sample.node] = value
+    return values

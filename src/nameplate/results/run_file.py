@@ -26,14 +26,14 @@ from nameplate.records.trusted_files import is_private_file
 from nameplate.results.measurements import Assembler, Block, RunFile
 from nameplate.results.record_checks import problem_of_record
 
-# Room for all pairs of two thousand nodes.
+# Enough for a sample with all pairs of two thousand nodes.
 _MAX_LINE_BYTES = 64 << 20
 _CHUNK = 1 << 20
-# Read at first to find the last line; the digest of a run of the plan quick has 33 kB.
+# The size of the first read to find the last line. The digest of a run of the plan quick has 33 kB.
 _END_BYTES = 1 << 16
-# Readers of the records skip the digest, so that a damaged one does not matter.
-_BEGIN = b'{"type":'
-_DIGEST = _BEGIN + b'"figures"'
+# Lines that start like a digest are skipped without being decoded, so that a damaged digest does not matter.
+_RECORD_START = b'{"type":'
+_DIGEST = _RECORD_START + b'"figures"'
 
 # A second record of type 'run' is an error, and a digest is skipped.
 _DECODED_ALONE = {Run, Digest}
@@ -45,26 +45,29 @@ _digest_decoder = msgspec.json.Decoder(Digest)
 def read_run(path: Path) -> RunFile:
     """Return the content of a run file, with every record checked.
 
-    Digests are ignored, and so is a last line without a newline, which a killed run leaves behind.
+    Digests are ignored. So is a last line without a newline, which a killed run leaves behind.
 
     Raises:
         ReadError: the file does not exist, cannot be read, or is not a regular file.
-        FileError: the file is empty, is not a run file of this schema, or has a wrong record. The message names the
-            file and, if a single line is wrong, its number.
+        FileError: the file is empty, is not a run file of this schema, or has a wrong record. The message has the path
+            and, if a single line is wrong, its number.
     """
     try:
         with open_input(path) as file:
-            return _assemble(path, file)
+            assembler = Assembler(path)
+            for block in _blocks(path, file):
+                assembler.add(block)
+            return assembler.result()
     except OSError as error:
         raise ReadError(f"cannot read {path}: {error.strerror}") from None
 
 
 def read_digest(path: Path, by: str) -> Digest | None:
-    """Return the digest in the last line of a run file, or None if that line is not a current digest.
+    """Return the digest in the last line of a run file; None if the last line is not a current digest.
 
-    A digest is current if its ``by`` equals the argument ``by``, which callers take from ``values_version``, and if
-    its checksum matches all bytes before the last line. The records themselves are not decoded, so the digest of a file
-    that others can write is ignored.
+    ``by`` is the version of the values that the caller needs, from ``values_version``. A digest is current if it has
+    this version and if its checksum matches all bytes before the last line. The records themselves are not decoded, so
+    the result is also None if other users can write to the file.
 
     Raises:
         ReadError: the file does not exist, cannot be read, or is not a regular file.
@@ -73,16 +76,16 @@ def read_digest(path: Path, by: str) -> Digest | None:
         with open_input(path) as file:
             if not is_private_file(file.fileno()):
                 return None
-            begin, line = _last_line(file)
+            start, line = _last_line(file)
             digest = _decode_digest(line)
-            is_current = digest is not None and digest.by == by and digest.crc32 == _crc32(file, begin)
+            is_current = digest is not None and digest.by == by and digest.crc32 == _crc32(file, start)
     except OSError as error:
         raise ReadError(f"cannot read {path}: {error.strerror}") from None
     return digest if is_current else None
 
 
 def _last_line(file: IO[bytes]) -> tuple[int, bytes]:
-    """Return the offset and the content of the last line; of a line longer than any record, only the end."""
+    """Return the offset in bytes and the content of the last line; for a line longer than 64 MiB, only its end."""
     size = file.seek(0, os.SEEK_END)
     taken = 0
     line = b""
@@ -106,10 +109,11 @@ def _decode_digest(line: bytes) -> Digest | None:
 
 
 def append_digest(run: RunFile, digest: Digest) -> None:
-    """Append a digest to the file of ``run``, with the checksum of the records.
+    """Append a digest to the file of a run, with the checksum of the records before it.
 
-    The value of ``digest.crc32`` is replaced. The file must end at ``run.whole_bytes``: if it has more bytes, such as
-    an older digest, ``read_digest`` does not accept the new one.
+    ``run`` is the content of the file as ``read_run`` returned it, and ``digest.crc32`` is replaced by the checksum of
+    the first ``run.complete_bytes`` bytes. If the file is longer, for example because it has an older digest,
+    ``read_digest`` does not accept the new digest.
 
     Raises:
         FileError: the file cannot be read or written, or another run holds its lock.
@@ -117,7 +121,7 @@ def append_digest(run: RunFile, digest: Digest) -> None:
     path = Path(run.path)
     try:
         with open_input(path) as file:
-            checksum = _crc32(file, run.whole_bytes)
+            checksum = _crc32(file, run.complete_bytes)
     except OSError as error:
         raise ReadError(f"cannot read {path}: {error.strerror}") from None
     with RunWriter.reopen(path) as writer:
@@ -134,10 +138,11 @@ def _crc32(file: IO[bytes], count: int) -> int:
     return checksum
 
 
-def read_beginning(path: Path) -> tuple[Run, Machine | None]:
-    """Return the first record of a run file, and the machine of its first header or None if it has no header.
+def read_header(path: Path) -> tuple[Run, Machine | None]:
+    """Return the first record of a run file, and the machine of its first header.
 
-    Only the records up to the first header are checked. A last line without a newline is ignored.
+    The machine is None if the file has no header. Only the records up to the first header are checked. A last line
+    without a newline is ignored.
 
     Raises:
         FileError: the file cannot be read, is empty, is not a run file of this schema, or one of these records is
@@ -159,9 +164,10 @@ def read_beginning(path: Path) -> tuple[Run, Machine | None]:
 
 
 def _blocks(path: Path, file: IO[bytes]) -> Iterator[Block]:
-    """Yield the checked records. A last line without a newline, which a kill leaves behind, is ignored.
+    """Yield the checked records in blocks of consecutive lines.
 
-    A large block of lines is decoded at once if nothing in it needs a closer look, otherwise line by line.
+    A last line without a newline, which a killed run leaves behind, is ignored. About 1 MiB of lines is decoded at once
+    if all of them can be; otherwise each line is decoded separately.
     """
     offset, number, single_until = 0, 1, 0
     while True:
@@ -178,8 +184,8 @@ def _blocks(path: Path, file: IO[bytes]) -> Iterator[Block]:
         line = file.readline(_MAX_LINE_BYTES + 1)
         if number > 1 and line.startswith(_DIGEST):
             offset += len(line) + _skip_line(file, line)
-            single_until = offset + _CHUNK  # so that many digests are not each read with what follows
-        elif _is_whole(path, number, line):
+            single_until = offset + _CHUNK  # else each of many digests causes a chunk to be read twice
+        elif _is_complete(path, number, line):
             offset += len(line)
             yield Block(number, offset, [_decode(path, number, line)])
         else:
@@ -188,9 +194,9 @@ def _blocks(path: Path, file: IO[bytes]) -> Iterator[Block]:
 
 
 def _next_lines(file: IO[bytes]) -> bytes:
-    """Return up to 1 MiB of whole lines, without the last one if it is a digest; b"" if no line is left.
+    """Return up to 1 MiB of whole lines from the file's position, without a last line that is a digest; b"" at the end.
 
-    More may have been read from the file.
+    The file's position may then be after the end of these lines.
     """
     part = file.read(_CHUNK)
     end = part.rfind(b"\n") + 1
@@ -198,8 +204,13 @@ def _next_lines(file: IO[bytes]) -> bytes:
     return part[: last if part.startswith(_DIGEST, last) else end]
 
 
-def _is_whole(path: Path, number: int, line: bytes) -> bool:
-    """Return whether a line is complete; a file without a line is not. Raises FileError if it cannot be a record."""
+def _is_complete(path: Path, number: int, line: bytes) -> bool:
+    """Return whether a line ends with a newline. The first line is also checked to be the first record of a run file.
+
+    Raises:
+        FileError: the line is longer than any record, or the first line is not the first record of a run file of this
+            schema.
+    """
     if len(line) > _MAX_LINE_BYTES:
         raise FileError(f"{path}: line {number} is longer than any record: more than {_MAX_LINE_BYTES >> 20} MiB")
     if number > 1 or not line:
@@ -211,19 +222,23 @@ def _is_whole(path: Path, number: int, line: bytes) -> bool:
 
 
 def _decode_lines(lines: bytes) -> list[FileRecord | Digest]:
-    """Return the records of lines; none if there is no line, or if a line must be decoded on its own."""
+    """Return one record for each line; [] if there is no line, or if any line must be decoded separately."""
     try:
-        # Characters that clean_json replaces are found in the lines together, too, but it takes a single document.
+        # clean_json takes a single document, but on several lines it still finds whether there is anything to replace.
         records = _decoder.decode_lines(lines) if clean_json(lines) is lines else []
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return []
-    begins = [line[: len(_BEGIN)] for line in BytesIO(lines)]
-    has_one_each = begins.count(_BEGIN) == len(begins) == len(records)
-    return records if has_one_each and _DECODED_ALONE.isdisjoint(map(type, records)) else []
+    begins = [line[: len(_RECORD_START)] for line in BytesIO(lines)]
+    has_one_per_line = begins.count(_RECORD_START) == len(begins) == len(records)
+    return records if has_one_per_line and _DECODED_ALONE.isdisjoint(map(type, records)) else []
 
 
 def _decode(path: Path, number: int, line: bytes) -> FileRecord | Digest:
-    """Return a line as a valid record without control characters. Raises FileError if it is none."""
+    """Return the record of one line, checked and without control characters.
+
+    Raises:
+        FileError: the line is not a valid record.
+    """
     try:
         record: FileRecord | Digest = _decoder.decode(clean_json(line))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -234,7 +249,7 @@ def _decode(path: Path, number: int, line: bytes) -> FileRecord | Digest:
 
 
 def _skip_line(file: IO[bytes], part: bytes) -> int:
-    """Read the rest of a line of which ``part`` was read, and return the number of bytes of the rest."""
+    """Read the rest of a line whose start is ``part``, and return the number of bytes that were read."""
     count = 0
     while part and not part.endswith(b"\n"):
         part = file.readline(_CHUNK)
@@ -258,10 +273,3 @@ def _check_first(path: Path, line: bytes) -> None:
     if first.schema != SCHEMA:
         advice = "update nameplate" if first.schema > SCHEMA else "read it with the version that wrote it"
         raise FileError(f"{path}: line 1 has schema {first.schema}, but this nameplate reads {SCHEMA}: {advice}")
-
-
-def _assemble(path: Path, file: IO[bytes]) -> RunFile:
-    assembler = Assembler(path)
-    for block in _blocks(path, file):
-        assembler.add(block)
-    return assembler.result()

@@ -11,10 +11,11 @@ import numpy as np
 
 from nameplate.records.run_record import Sample
 from nameplate.records.series_events import CorrelatedCondition, Event, LevelOverTime, OverTime
-from nameplate.statistics.change_points import MAX_STEPS, MIN_SAMPLES, Array, SeriesLevel, moved
-from nameplate.statistics.series_findings import Findings, look_for_events
+from nameplate.statistics.change_points import MAX_STEPS, MIN_SAMPLES, Array, moved
+from nameplate.statistics.series_findings import Findings, find_events
 from nameplate.statistics.stats import median, reached_by
 
+# Each stretch is (its first step, the step after its last).
 Stretches = list[tuple[int, int]]
 
 # The conditions of a sample, and the smallest difference of each that matters: steal and CPU time in CPUs, throttling
@@ -26,16 +27,13 @@ _CONDITIONS: Mapping[str, tuple[Callable[[Sample], float], float]] = {
     "clock": (lambda sample: 1 / sample.disturbed["burst_s"], 0.01),
     "involuntary switches": (lambda sample: sample.disturbed["involuntary_switches"] / sample.elapsed_s, 3.0),
     "temperature": (lambda sample: sample.disturbed["temperature_celsius"], 2.0),
-    "CPU time": (
-        lambda sample: (sample.counters["cpu_user_s"] + sample.counters["cpu_system_s"]) / sample.elapsed_s,
-        0.05,
-    ),
+    "CPU time": (lambda sample: sample.cpu_s / sample.elapsed_s, 0.05),
 }
 
-# Higher values of these explain a faster machine; higher values of the others explain a slower one.
+# Higher values of these conditions explain a faster machine; higher values of the others explain a slower one.
 _GOOD = ("clock", "CPU time")
 
-# CPU time falls with every cause of a loss. It explains an event only if nothing else does: other processes ran then.
+# CPU time falls with every cause of a loss. It explains an event, by other processes, only if no other condition does.
 _ONLY_ALONE = "CPU time"
 
 
@@ -46,31 +44,34 @@ def summarise_series(
     interval_s: float,
     sustained: float,
 ) -> OverTime | None:
-    """Return the levels and events of a series, or None if it has fewer than ``MIN_SAMPLES`` (20) samples.
+    """Return the levels and events of a long series; None if it has fewer than ``MIN_SAMPLES`` (20) samples.
 
-    ``values`` has one value for each of ``samples``, which belong to one round and are in the order of time. ``better``
-    says which values are better. ``interval_s`` is the planned time in seconds from the start of one sample to that of
-    the next, and ``sustained`` is all work over all time in the unit of the values; both are copied to the result.
-    Levels are in the unit of the values, times are in seconds from the start of the first sample, and changes are
-    shares. Each event lists the conditions that changed with it (``CorrelatedCondition``). They are read from
-    ``disturbed`` and ``counters`` of the samples, and a condition that any sample lacks is left out. Of a series of
-    more than ``MAX_STEPS`` (1500) samples, means of neighbouring samples are searched. The methods are those of
-    ``change_points`` and ``periodic_dips``.
+    - ``values``: one value for each of ``samples``; ``samples``: the samples of one round in the order of time
+    - ``better``: whether higher or lower values are better
+    - ``interval_s``: the planned time in seconds from the start of one sample to the start of the next
+    - ``sustained``: all work ÷ all time, in the unit of the values
+
+    ``interval_s`` and ``sustained`` are copied to the result. Levels are in the unit of the values, times are in
+    seconds from the start of the first sample, and changes are shares (0.05 is 5 %). Each event lists the conditions of
+    the machine that changed with it (``CorrelatedCondition``), which are read from ``disturbed`` and ``counters`` of
+    the samples; a condition that any sample lacks is left out. If there are more than ``MAX_STEPS`` (1500) samples,
+    means of neighbouring samples are analysed. The methods are in ``statistics/change_points.py`` and
+    ``statistics/periodic_dips.py``.
     """
     if len(values) < MIN_SAMPLES:
         return None
     p1 = reached_by(values, 0.99, better == "higher")
-    return _Look(values, samples, better).result(interval_s, sustained, p1)
+    return _SeriesReader(values, samples, better).result(interval_s, sustained, p1)
 
 
-class _Look:
-    """A series in steps, which are its samples, or means of several samples of a very long series."""
+class _SeriesReader:
+    """A series in steps: its samples, or means of neighbouring samples if it has more than ``MAX_STEPS``."""
 
     def __init__(self, values: Sequence[float], samples: Sequence[Sample], better: str) -> None:
         steps = min(len(values), MAX_STEPS)
         self._edges = [k * len(values) // steps for k in range(steps + 1)]
         begins = [sample.start_s - samples[0].start_s for sample in samples]
-        ends = [begin + sample.elapsed_s for begin, sample in zip(begins, samples, strict=True)]
+        ends = [start + sample.elapsed_s for start, sample in zip(begins, samples, strict=True)]
         self._times = [*(begins[edge] for edge in self._edges[:-1]), ends[-1]]
         self._step_s = ends[-1] / steps
         self._sign = 1.0 if better == "higher" else -1.0
@@ -81,19 +82,23 @@ class _Look:
             if all(_is_known(read, sample) for sample in samples)
         }
         between_s = sum(sample.disturbed.get("between_calls_s", 0.0) for sample in samples)
-        self._own_share = between_s / ends[-1]
+        self._overhead_share = between_s / ends[-1]
 
     def result(self, interval_s: float, sustained: float, p1: float) -> OverTime:
-        found = look_for_events(self._goodness)
-        burst, burst_s = self._burst(found.levels)
+        findings = find_events(self._goodness)
+        levels = findings.levels
+        falls = [i for i in range(1, len(levels)) if levels[i].value < levels[i - 1].value]
+        # The burst is the best level before the first lasting fall, or of a series without one.
+        before = levels[: falls[0]] if falls else levels
         return OverTime(
-            interval_s=interval_s, burst=burst, burst_s=burst_s, sustained=sustained, p1=p1,
-            own_share=self._own_share,
+            interval_s=interval_s, burst=self._sign * max(level.value for level in before),
+            burst_s=self._times[before[-1].end], sustained=sustained, p1=p1,
+            overhead_share=self._overhead_share,
             levels=[
-                LevelOverTime(self._times[level.begin], self._times[level.end], self._sign * level.value)
-                for level in found.levels
+                LevelOverTime(self._times[level.start], self._times[level.end], self._sign * level.value)
+                for level in levels
             ],
-            events=self._events(found), verdict=found.verdict, sensitivity=found.sensitivity,
+            events=self._events(findings), verdict=findings.verdict, sensitivity=findings.sensitivity,
         )  # fmt: skip
 
     def _means(self, values: Sequence[float]) -> Array:
@@ -102,52 +107,49 @@ class _Look:
         means: Array = np.diff(total[edges]) / np.diff(edges)
         return means
 
-    def _burst(self, found: Sequence[SeriesLevel]) -> tuple[float, float]:
-        """Return the best level before the first lasting fall, or of the whole series, and the end of that time."""
-        falls = [i for i in range(1, len(found)) if found[i].value < found[i - 1].value]
-        before = found[: falls[0]] if falls else found
-        return self._sign * max(level.value for level in before), self._times[before[-1].end]
-
-    def _events(self, found: Findings) -> list[Event]:
+    def _events(self, findings: Findings) -> list[Event]:
         events = []
-        for first, second in pairwise(found.levels):
+        for first, second in pairwise(findings.levels):
             change = (second.value - first.value) / abs(first.value)
-            events.append(self._event("level", change, [(second.begin, second.end)]))
-        for drift in found.drifts:
+            events.append(self._event("level", change, [(second.start, second.end)]))
+        for drift in findings.drifts:
             event = self._event("drift", drift.change, list(drift.inside))
-            begin_s, end_s = self._times[drift.begin], self._times[drift.end]
-            events.append(msgspec.structs.replace(event, begin_s=begin_s, end_s=end_s, width_s=end_s - begin_s))
-        if found.dips:
-            shape = found.dips.shape
+            start_s, end_s = self._times[drift.start], self._times[drift.end]
+            events.append(msgspec.structs.replace(event, start_s=start_s, end_s=end_s, width_s=end_s - start_s))
+        if findings.dips:
+            shape = findings.dips.shape
             event = self._event("dips", -shape.depth, shape.stretches(len(self._goodness)))
             events.append(
                 msgspec.structs.replace(
                     event, period_s=shape.period * self._step_s, width_s=shape.length * self._step_s
                 )
             )
-        return events + [self._event("run", run.change, [(run.begin, run.end)]) for run in found.runs]
+        return events + [self._event("run", run.change, [(run.start, run.end)]) for run in findings.runs]
 
     def _event(self, kind: Literal["level", "drift", "dips", "run"], change: float, inside: Stretches) -> Event:
-        """Return an event; ``change`` is a share of the level, negative if it is worse."""
+        """Return an event that covers the steps of ``inside``, pairs of the first step and the step after the last.
+
+        ``change`` is a share of the level, negative if the series became worse.
+        """
         mask = np.zeros(len(self._goodness), dtype=bool)
-        for begin, end in inside:
-            mask[begin:end] = True
-        found: list[CorrelatedCondition] = []
+        for start, end in inside:
+            mask[start:end] = True
+        conditions: list[CorrelatedCondition] = []
         still: list[str] = []
         for name, values in self._conditions.items():
-            if name == _ONLY_ALONE and found:
+            if name == _ONLY_ALONE and conditions:
                 continue
             now, else_ = float(values[mask].mean()), float(values[~mask].mean())
             difference = abs(now - else_) / (else_ if name == "clock" else 1.0)
             if difference < _CONDITIONS[name][1] or not moved(values, inside, len(self._conditions)):
                 still.append(name)
             elif (now > else_) == ((name in _GOOD) == (change > 0)):
-                found.append(CorrelatedCondition(name, now, else_))
-        width = median([end - begin for begin, end in inside])
+                conditions.append(CorrelatedCondition(name, now, else_))
+        width = median([end - start for start, end in inside])
         return Event(
-            kind=kind, begin_s=self._times[inside[0][0]], end_s=self._times[inside[-1][1]], change=self._sign * change,
-            period_s=None, width_s=width * self._step_s, at_s=[self._times[begin] for begin, _ in inside],
-            moved=found, still=still,
+            kind=kind, start_s=self._times[inside[0][0]], end_s=self._times[inside[-1][1]], change=self._sign * change,
+            period_s=None, width_s=width * self._step_s, at_s=[self._times[start] for start, _ in inside],
+            moved=conditions, still=still,
         )  # fmt: skip
 
 

@@ -1,11 +1,10 @@
-"""Estimate what a machine does when nothing else takes part, from samples of which some were disturbed.
+"""Estimate what a machine delivers without interference, from samples of which some were disturbed.
 
 Interference only ever slows a program down. The fast side of the samples therefore shows the undisturbed machine, even
 if most samples were disturbed. The capability is the value that one in twenty undisturbed samples reaches: a quantile,
 so that it does not depend on a single lucky sample, and so near to the fast end that samples of a busy machine still
-show it. At least two rounds must reach it: what only one of them reached may be luck, such as where a host happened to
-place the CPUs of a guest.
-``docs/decisions/2026-11-24-capability.md`` compares it with other estimators.
+show it. At least two rounds must reach it: a value of only one round may be luck, since a host may place the CPUs of a
+guest well by chance. ``docs/decisions/2026-11-24-capability.md`` compares it with other estimators.
 """
 
 from __future__ import annotations
@@ -46,10 +45,10 @@ _MIN_INDEPENDENT = 1e-6
 
 @dataclass(frozen=True)
 class Capability:
-    """The work of an undisturbed machine: ``value`` and its 95 % interval ``ci`` (lower, upper), in the samples' unit.
+    """The estimated value of the undisturbed machine, with its interval.
 
-    ``ci`` is None with fewer than five rounds. ``disturbed`` is the estimated share of the samples that were disturbed,
-    from 0 to 0.9.
+    ``value`` and its 95 % interval ``ci`` (lower, upper) are in the unit of the samples; ``ci`` is None with fewer than
+    five rounds. ``disturbed`` is the estimated share of the samples that were disturbed, from 0 to 0.9.
     """
 
     value: float
@@ -58,27 +57,30 @@ class Capability:
 
 
 def capability(
-    rounds: Sequence[Sequence[float]], higher_is_better: bool, are_whole_periods: bool = False
+    rounds: Sequence[Sequence[float]], higher_is_better: bool, are_full_periods: bool = False
 ) -> Capability | None:
-    """Return the value that one in twenty undisturbed samples, and at least two rounds, reach.
+    """Return the value that one in twenty undisturbed samples reaches, or None with too few samples.
 
-    It is None with fewer than 12 samples, or fewer than six if ``are_whole_periods``: each is then the value of a whole
-    period of a limit that is set on the machine. With fewer than 40, it is the value that two of them reach. If there
-    is only one round, its samples alone decide. ``rounds`` has the values of the samples of each round, all in the same
-    unit; rounds may differ in length and be empty. The share of disturbed samples is estimated from the fast side
-    (``disturbed_share``), and the quantile of all samples is adjusted to it. The interval is that of the quantile of
-    independent samples. Since the samples of a round are neighbours in time, it is widened if the variance by the
-    jackknife, which leaves out one round at a time (Shao and Tu, The Jackknife and Bootstrap, 1995), is larger.
+    ``rounds`` has the values of the samples of each round, all in the same unit; rounds may differ in length and be
+    empty. ``higher_is_better`` is True for a rate and False for a time. With ``are_full_periods``, each value is that
+    of a whole period of a limit on the machine, such as a CPU quota. At least 12 samples are needed, or 6 full periods.
+    With fewer than 40 samples the result is the value that two of them reach. Samples of at least two rounds must reach
+    the result, unless there is only one round.
+
+    The share of disturbed samples is estimated from the fast side (``disturbed_share``), and the quantile of all
+    samples is adjusted to it. The interval is that of the quantile of independent samples. Since the samples of a round
+    are neighbours in time, the interval is widened if the jackknife variance, which leaves out one round at a time, is
+    larger (Shao and Tu, The Jackknife and Bootstrap, 1995).
     """
     # Negated rates ascend from good to bad, as times do.
-    slow = [sorted(-value for value in own) if higher_is_better else sorted(own) for own in rounds if own]
-    if sum(map(len, slow)) < (MIN_PERIODS if are_whole_periods else MIN_SAMPLES):
+    slow = [sorted(-value for value in values) if higher_is_better else sorted(values) for values in rounds if values]
+    if sum(map(len, slow)) < (MIN_PERIODS if are_full_periods else MIN_SAMPLES):
         return None
-    found = _estimate(slow)
-    ends = _ends(slow, found) if len(slow) >= MIN_ROUNDS else None
+    estimate = _estimate(slow)
+    ends = _ends(slow, estimate) if len(slow) >= MIN_ROUNDS else None
     if not higher_is_better:
-        return Capability(found.value, ends, found.disturbed)
-    return Capability(-found.value, (-ends[1], -ends[0]) if ends else None, found.disturbed)
+        return Capability(estimate.value, ends, estimate.disturbed)
+    return Capability(-estimate.value, (-ends[1], -ends[0]) if ends else None, estimate.disturbed)
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,10 @@ class _Estimate:
         return max(_quantile(self.ordered, self.share), self.limit)
 
     def ends(self, deviation: float) -> tuple[float, float]:
-        """Return the values that the share less and plus a deviation reach; none is better than a limit that binds."""
+        """Return the values at ``share`` less ``deviation`` and at ``share`` plus ``deviation``.
+
+        If ``limit`` binds, neither is better than ``limit``.
+        """
         fast = _quantile(self.ordered, max(0.0, self.share - deviation))
         slow = _quantile(self.ordered, min(1.0, self.share + deviation))
         is_limited = self.value == self.limit
@@ -109,49 +114,49 @@ def _estimate(rounds: Sequence[Sequence[float]]) -> _Estimate:
     ordered = sorted(chain.from_iterable(rounds))
     disturbed = disturbed_share(ordered)
     share = max(REACHED_BY * (1 - disturbed), MIN_REACHING / len(ordered))
-    limit = sorted(own[0] for own in rounds)[min(MIN_REACHING, len(rounds)) - 1]
+    limit = sorted(values[0] for values in rounds)[min(MIN_REACHING, len(rounds)) - 1]
     return _Estimate(ordered, share, disturbed, limit)
 
 
 def disturbed_share(ordered: Sequence[float]) -> float:
     """Return the estimated share of disturbed samples, from 0 to 0.9.
 
-    ``ordered`` are times, or negated rates, ascending; at least one. The undisturbed samples are taken to be normal.
-    Two quantiles on their fast side give the third one below which nearly all of them are; samples beyond it are
-    disturbed. Since the quantiles depend on the share, it is iterated to a fixed point. A disturbance that is smaller
-    than the noise of the undisturbed samples is found only in part.
+    ``ordered`` has one or more times, or negated rates, ascending. The undisturbed samples are assumed to be normally
+    distributed. Two quantiles on their fast side determine the time below which nearly all of them lie; slower samples
+    are disturbed. Since the quantiles depend on the share, the share is iterated to a fixed point. A disturbance that
+    is smaller than the noise of the undisturbed samples is found only in part.
     """
     disturbed = 0.0
     for _ in range(_ITERATIONS):
         low = _quantile(ordered, _LOW * (1 - disturbed))
         middle = _quantile(ordered, _MIDDLE * (1 - disturbed))
         below = bisect_right(ordered, middle + _REACH * (middle - low)) / len(ordered)
-        found = min(max(0.0, 1 - below / _HIGH), _MAX_DISTURBED)
-        if abs(found - disturbed) < 1e-3:
+        share = min(max(0.0, 1 - below / _HIGH), _MAX_DISTURBED)
+        if abs(share - disturbed) < 1e-3:
             break
-        disturbed = (disturbed + found) / 2
+        disturbed = (disturbed + share) / 2
     return disturbed
 
 
-def _ends(rounds: Sequence[Sequence[float]], found: _Estimate) -> tuple[float, float]:
+def _ends(rounds: Sequence[Sequence[float]], estimate: _Estimate) -> tuple[float, float]:
     """Return the lower and the upper end of the 95 % interval, from ascending values of each round.
 
-    The interval of the quantile of independent samples is widened by what the rounds vary in excess of it. The excess
-    has the degrees of freedom of the rounds, and the whole those by Satterthwaite.
+    The interval of the quantile of independent samples is widened by the variation of the rounds in excess of it. The
+    excess has the degrees of freedom of the rounds; those of the total are by Satterthwaite.
     """
     degrees = min(len(rounds), MAX_GROUPS) - 1
     between = _jackknife_variance(rounds)
     z = _NORMAL.inv_cdf(0.975)
-    deviation = math.sqrt(found.share * (1 - found.share) / len(found.ordered)) * z
+    deviation = math.sqrt(estimate.share * (1 - estimate.share) / len(estimate.ordered)) * z
     least = z * math.sqrt(_MIN_INDEPENDENT * between)
-    fast, slow = found.ends(deviation)
-    fast, slow = min(fast, found.value - least), max(slow, found.value + least)
+    fast, slow = estimate.ends(deviation)
+    fast, slow = min(fast, estimate.value - least), max(slow, estimate.value + least)
     independent = ((slow - fast) / (2 * z)) ** 2
     widening = 1.0
     if 0 < independent < between / _significant_ratio(degrees):
         excess = between - independent
         widening = math.sqrt(between / independent) * student_t((between / excess) ** 2 * degrees, 0.975) / z
-    return _widened(found.value, fast, widening), _widened(found.value, slow, widening)
+    return _widened(estimate.value, fast, widening), _widened(estimate.value, slow, widening)
 
 
 def _jackknife_variance(rounds: Sequence[Sequence[float]]) -> float:
@@ -181,7 +186,7 @@ def _widened(value: float, end: float, widening: float) -> float:
 
 def _quantile(ordered: Sequence[float], share: float) -> float:
     """Return the value at a share of the way through ascending values, by linear interpolation."""
-    place = share * (len(ordered) - 1)
-    below = math.floor(place)
+    position = share * (len(ordered) - 1)
+    below = math.floor(position)
     above = min(below + 1, len(ordered) - 1)
-    return ordered[below] + (place - below) * (ordered[above] - ordered[below])
+    return ordered[below] + (position - below) * (ordered[above] - ordered[below])

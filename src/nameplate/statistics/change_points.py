@@ -1,7 +1,7 @@
 """Find the levels, slow drifts, and single dips and bursts of a long series. Pure functions.
 
-Events are shares of the level. ``SIGNIFICANT`` is the probability that a series without events has an event of one
-kind. docs/series.md has the measured rates; periodic_dips.py finds recurring dips.
+The sizes of events are shares of the level (0.05 is 5 %). ``SIGNIFICANT`` is the probability that events of one kind
+are found in a series without events. docs/series.md has the measured rates; periodic_dips.py finds recurring dips.
 """
 
 from __future__ import annotations
@@ -60,50 +60,53 @@ _FREEDOMS = np.append(1 / np.arange(1.0, 0.02, -0.02), math.inf)
 
 @dataclass(frozen=True)
 class SeriesLevel:
-    """A level of a series: the steps from index ``begin`` to ``end`` (exclusive), with the median ``value``."""
+    """A level of a series: the steps with indices ``start`` to ``end`` (exclusive) and their median ``value``.
 
-    begin: int
+    ``value`` is negative for a series of times, since the series has negated times (see ``levels``).
+    """
+
+    start: int
     end: int
     value: float
 
 
 @dataclass(frozen=True)
 class OutlierRun:
-    """A run of adjacent outlying steps, from index ``begin`` to ``end`` (exclusive).
+    """A run of adjacent outlying steps, from index ``start`` to ``end`` (exclusive).
 
     ``change`` is their mean difference from the trend as a share of the level, negative if they are worse.
     """
 
-    begin: int
+    start: int
     end: int
     change: float
 
 
 @dataclass(frozen=True)
 class SeriesDrift:
-    """A slow change of the trend between the steps with the indices ``begin`` and ``end`` (exclusive).
+    """A slow change of the trend between the steps with the indices ``start`` and ``end`` (exclusive).
 
-    ``change`` is the difference between the last and the first value of the trend as a share of the first, negative if
-    it becomes worse. ``inside`` has pairs (begin, end) of indices, end exclusive: the stretches of steps, anywhere in
-    the level, in which the trend is closer to its last than to its first value.
+    ``change`` is the last value of the trend less the first one, as a share of the first, negative if the series
+    becomes worse. ``inside`` has pairs (begin, end) of indices, end exclusive: the parts of the series, not only
+    between ``start`` and ``end``, in which the trend is closer to its last than to its first value.
     """
 
-    begin: int
+    start: int
     end: int
     change: float
     inside: tuple[tuple[int, int], ...]
 
 
 def levels(goodness: Array) -> list[SeriesLevel]:
-    """Return the levels between change points, in order; together they have all steps of the series.
+    """Return the levels between change points, in order; together they cover all steps of the series.
 
     ``goodness`` has one value per step, in order of time, in which larger values are better: a rate, or a negated time.
     It has at least one step. A series without a change point, or of fewer than 20 steps, has a single level. Changes of
     less than 1 % are ignored.
 
-    Change points are proposed by optimal partitioning with a penalty derived from the noise. One is accepted if the
-    means of the steps on both sides differ by more than such means do elsewhere in the series. A slow drift, whose
-    means differ everywhere, therefore has no levels.
+    Change points are proposed by optimal partitioning with a penalty derived from the noise. A change point is accepted
+    if the means of the steps on both sides differ by more than the means on both sides of other positions in the
+    series. A slow drift, in which such means differ everywhere, is therefore a single level.
     """
     count = len(goodness)
     cuts = _proposed(goodness) if count >= MIN_SAMPLES else []
@@ -148,11 +151,11 @@ def _jump_score(goodness: Array, before: int, cut: int, after: int) -> float:
     """
     width = min(_window(len(goodness)), cut - before, after - cut)
     jumps = _jumps(goodness, width)
-    usual = _deviation(jumps)
-    own = abs(float(jumps[cut - width] - np.median(jumps)))
-    if usual <= own * _NEGLIGIBLE:
-        return math.inf if own > 0 else 0.0
-    return own / usual
+    typical = _deviation(jumps)
+    jump = abs(float(jumps[cut - width] - np.median(jumps)))
+    if typical <= jump * _NEGLIGIBLE:
+        return math.inf if jump > 0 else 0.0
+    return jump / typical
 
 
 def _jumps(goodness: Array, width: int) -> Array:
@@ -165,8 +168,8 @@ def _jumps(goodness: Array, width: int) -> Array:
 def detectable_change(goodness: Array) -> float:
     """Return the smallest lasting change that ``levels`` accepts at 95 of 100 positions, as a share of the level.
 
-    ``goodness`` is a series as in ``levels``, of at least 20 steps, without known events, and with a median other than
-    0. The result is at least 0.01 and may be above 1.
+    ``goodness`` is a series as in ``levels``, of at least 20 steps, with known events removed, and with a median other
+    than 0. The result is at least 0.01 and may be above 1.
     """
     jumps = _jumps(goodness, _window(len(goodness)))
     needed = _CRITICAL_JUMP * _deviation(jumps) + float(np.quantile(np.abs(jumps - np.median(jumps)), 0.95))
@@ -196,53 +199,53 @@ def trend(part: Array) -> Array:
     return result
 
 
-def residuals(goodness: Array, found: Sequence[SeriesLevel], undipped: Array | None = None) -> Array:
+def residuals(goodness: Array, levels_of_series: Sequence[SeriesLevel], undipped: Array | None = None) -> Array:
     """Return the difference of each step from the trend of its level, as a share of the level, negative if worse.
 
-    ``goodness`` is a series as in ``levels``, and ``found`` the levels that it returned, which must have all steps. If
-    ``undipped``, the same series with known dips filled in, is given, the trend is computed from it; the residuals are
+    ``goodness`` is a series as in ``levels``, and ``levels_of_series`` is the result of ``levels`` for it. ``undipped``
+    is the same series with known dips filled in; if it is given, the trend is computed from it, but the residuals are
     still those of ``goodness``. A level of 0 gives extremely large shares unless its steps are all 0.
     """
     base = goodness if undipped is None else undipped
     result = np.empty_like(goodness)
-    for level in found:
-        part, own = goodness[level.begin : level.end], trend(base[level.begin : level.end])
-        result[level.begin : level.end] = (part - own) / max(abs(level.value), 1e-280)
+    for level in levels_of_series:
+        part, fitted = goodness[level.start : level.end], trend(base[level.start : level.end])
+        result[level.start : level.end] = (part - fitted) / max(abs(level.value), 1e-280)
     return result
 
 
-def drifts(goodness: Array, found: Sequence[SeriesLevel]) -> list[SeriesDrift]:
+def drifts(goodness: Array, levels_of_series: Sequence[SeriesLevel]) -> list[SeriesDrift]:
     """Return the drifts within levels that are at least 10 % and that white noise does not explain, in order.
 
-    ``goodness`` is a series as in ``levels``, and ``found`` the levels that it returned. There is at most one drift per
-    level, and none in a level of fewer than 20 steps. A drift's range exceeds twice that of the trend of shuffled
-    residuals.
+    ``goodness`` is a series as in ``levels``, and ``levels_of_series`` is the result of ``levels`` for it. A level has
+    at most one drift, and none with fewer than 20 steps. White noise explains a drift unless the range of the trend
+    exceeds twice the range of the trend of shuffled residuals.
     """
-    each = [_drift(goodness[level.begin : level.end], level.begin) for level in found]
-    return [drift for drift in each if drift is not None]
+    candidates = [_drift(goodness[level.start : level.end], level.start) for level in levels_of_series]
+    return [drift for drift in candidates if drift is not None]
 
 
 def _drift(part: Array, offset: int) -> SeriesDrift | None:
-    own = trend(part)
-    begin, end = sorted((int(np.argmin(own)), int(np.argmax(own))))
-    first, last = float(own[begin]), float(own[end])
+    fitted = trend(part)
+    start, end = sorted((int(np.argmin(fitted)), int(np.argmax(fitted))))
+    first, last = float(fitted[start]), float(fitted[end])
     if len(part) < MIN_SAMPLES or abs(last - first) < LIMIT * max(abs(first), abs(last), 1e-300):
         return None
     source = np.random.default_rng(len(part))
-    by_chance = max(float(np.ptp(trend(source.permutation(part - own)))) for _ in range(_SHUFFLES))
+    by_chance = max(float(np.ptp(trend(source.permutation(part - fitted)))) for _ in range(_SHUFFLES))
     if abs(last - first) < _DRIFT_RATIO * by_chance:
         return None
-    arrived = np.abs(own - last) < np.abs(own - first)
+    arrived = np.abs(fitted - last) < np.abs(fitted - first)
     edges = np.flatnonzero(np.diff(arrived, prepend=False, append=False)) + offset
     inside = tuple((int(a), int(b)) for a, b in zip(edges[::2], edges[1::2], strict=True))
-    return SeriesDrift(offset + begin, offset + end + 1, (last - first) / max(abs(first), 1e-300), inside)
+    return SeriesDrift(offset + start, offset + end + 1, (last - first) / max(abs(first), 1e-300), inside)
 
 
 def runs(residual: Array, apart: Sequence[int] = ()) -> list[OutlierRun]:
-    """Return the runs of adjacent steps that are outliers of the noise, in order, better or worse than usual.
+    """Return the runs of adjacent outlying steps, better or worse than the trend, in order of time.
 
     ``residual`` has one difference from the trend for each step, as a share of the level (as ``residuals`` returns
-    them). ``apart`` has the indices of steps that are left out of all runs, since their events are known already. Fewer
+    them). ``apart`` has the indices of steps that are left out of all runs, such as the steps of known events. Fewer
     than 20 steps give an empty list.
 
     The noise is modelled by Student's t, with tails estimated from the middle 95 %, so that heavy tails alone are not
@@ -268,15 +271,11 @@ def run_limit(residual: Array) -> float:
     size = max(float(np.median(np.abs(residual))), MIN_EFFECT / 10)
     # One standard error is added to the ratio: underestimated tails would produce false events.
     ratio = float(np.quantile(np.abs(residual), 0.95)) / size * (1 + 1.5 / math.sqrt(len(residual)))
-    freedom = _freedom(ratio)
+    # The degrees of freedom at which the 95th percentile of |t| is ``ratio`` times its median.
+    ratios = stats.t.ppf(0.975, _FREEDOMS) / stats.t.ppf(0.75, _FREEDOMS)
+    freedom = float(_FREEDOMS[int(np.argmin(np.abs(ratios - ratio)))])
     limit = stats.t.isf(SIGNIFICANT / 2 / len(residual), freedom) / stats.t.ppf(0.75, freedom) * size
     return max(float(limit), MIN_EFFECT)
-
-
-def _freedom(ratio: float) -> float:
-    """Return the degrees of freedom at which the 95th percentile of |t| is ``ratio`` times its median."""
-    usual = stats.t.ppf(0.975, _FREEDOMS) / stats.t.ppf(0.75, _FREEDOMS)
-    return float(_FREEDOMS[int(np.argmin(np.abs(usual - ratio)))])
 
 
 def moved(values: Array, inside: Sequence[tuple[int, int]], tests: int) -> bool:
@@ -284,17 +283,17 @@ def moved(values: Array, inside: Sequence[tuple[int, int]], tests: int) -> bool:
 
     ``values`` has the condition, such as a temperature, for each step of the series, at least one. ``inside`` has the
     event's steps as pairs (begin, end) of indices, end exclusive. ``tests``, at least 1, is the number of conditions
-    that are tested for the event: the level is 5 % divided by it (Bonferroni). A constant condition does not differ,
-    and without steps in ``inside`` the result is False. The permutation test places stretches of the same lengths
-    anywhere in the series; it gives the same result each time.
+    that are tested for the event: the significance level is 5 % divided by it (Bonferroni). A constant condition does
+    not differ, and without steps in ``inside`` the result is False. The permutation test places stretches of the same
+    lengths anywhere in the series; its random numbers are fixed, so that the result is reproducible.
     """
     count = len(values)
     if not inside or not np.ptp(values):
         return False
     total = np.concatenate([[0.0], np.cumsum(np.concatenate([values, values]) - values.mean())])
-    lengths = np.array([end - begin for begin, end in inside])
+    lengths = np.array([end - start for start, end in inside])
     begins = np.random.default_rng(count).integers(0, count, (_PLACEMENTS, len(inside)))
     by_chance = np.abs((total[begins + lengths] - total[begins]).sum(axis=1))
-    own = abs(sum(float(total[end] - total[begin]) for begin, end in inside))
-    as_far = int(np.sum(by_chance >= own * (1 - 1e-9)))
+    movement = abs(sum(float(total[end] - total[start]) for start, end in inside))
+    as_far = int(np.sum(by_chance >= movement * (1 - 1e-9)))
     return (1 + as_far) / (1 + _PLACEMENTS) < _MOVED / tests

@@ -8,8 +8,8 @@ MAD_TO_SD = 1.4826
 # The share of false findings among all findings that is accepted (Benjamini and Hochberg 1995).
 FALSE_DISCOVERY_RATE = 0.01
 
-# A smaller change is not reported, however certain it is. A series has a lower limit, by its hundreds of samples.
+# A smaller change is not reported, however certain it is. A series has a lower limit, since it has hundreds of samples.
 MIN_CHANGE = 0.03
 
-# A change must be this multiple of what a value varies by from run to run.
-OWN_MOVES = 2.5
+# A change must be at least this multiple of the variation of the value between rounds, or between runs.
+MIN_MOVES_OF_SPREAD = 2.5

@@ -24,8 +24,9 @@ class Curve:
 
     ``values[i]`` has the values of ``size_bytes[i]`` in the order of the rounds, in any one unit and above 0. Sizes
     ascend strictly; they need not be evenly spaced. A size may have fewer rounds than others, but at least one.
-    ``best[i]`` is the best single sample of all rounds; ``best`` is empty if these are not known. Disturbances only
-    make samples worse, so best values show levels even if another program occupies part of a cache in some rounds.
+    ``best[i]`` is the best single sample of ``size_bytes[i]`` in all rounds; ``best`` is empty if the best samples are
+    unknown. Disturbances only make samples worse, so the best samples show levels even if another program occupies part
+    of a cache in some rounds.
     """
 
     size_bytes: tuple[int, ...]
@@ -56,9 +57,10 @@ class MemoryLevel:
     ``size_bytes`` is the effective capacity, the largest working set that the level still serves, and ``size_ci`` its
     95 % interval (lower, upper) in bytes; both are None for the last level, whose end was not measured. ``value`` is
     the plateau's median in the curve's unit, and ``value_ci`` its 95 % interval (lower, upper) over rounds, or the
-    range of all values with fewer than six rounds. ``best`` is the median of the best values, or equals ``value`` if
-    these are not known. The plateau was measured from ``first_bytes`` to ``last_bytes``, both included. ``p_value`` is
-    that of the permutation test for the step to the next level, None for the last level.
+    range of all values with fewer than six rounds. ``best`` is the median of the best samples of the plateau's sizes,
+    or equals ``value`` if the best samples are unknown. ``first_bytes`` and ``last_bytes`` are the smallest and the
+    largest measured size of the plateau. ``p_value`` is the p-value of the permutation test for the step to the next
+    level, None for the last level.
     """
 
     size_bytes: float | None
@@ -72,11 +74,11 @@ class MemoryLevel:
 
 
 def find_levels(curve: Curve, *, rising: bool, seed: int = 0) -> list[MemoryLevel]:
-    """Return the levels in ascending order of size, located from the best values if they are known.
+    """Return the levels in ascending order of size, located from the best samples if they are known.
 
     An empty curve has no level, and a curve without steps has one. ``rising`` says in which direction larger working
-    sets are worse: True for a latency, False for a rate. ``seed`` is that of the permutations; the same one gives the
-    same levels. See ``plateaus.py`` for the method.
+    sets are worse: True for a latency, False for a rate. ``seed`` is the seed of the permutations; the same seed gives
+    the same levels. See ``plateaus.py`` for the method.
     """
     if not curve.size_bytes:
         return []
@@ -108,13 +110,13 @@ def undisturbed(curve: Curve) -> Curve:
 
 
 def bounded(curve: Curve, *, rising: bool) -> Curve:
-    """Return the curve with best values that are at most 1.15 times worse than those of larger sizes.
+    """Return the curve with best samples limited to at most 1.15 times worse than at larger sizes.
 
-    Whatever served a larger working set would have served a smaller one as well. ``rising`` is True if larger values
-    are worse (a latency), False if they are better (a rate). A worse best value is replaced by the best running median
-    of three sizes from its own size upwards, so that one lucky value does not limit all smaller sizes. ``values`` do
-    not change. The curve is returned unchanged if best values are unknown or there are fewer than three sizes. Plateaus
-    are not searched for in the result, whose stairs have no noise.
+    The memory that served a larger working set could have served a smaller one as well. ``rising`` is True if larger
+    values are worse (a latency), False if they are better (a rate). A worse best sample is replaced by the best running
+    median over three sizes, among its own and all larger sizes, so that one lucky sample does not limit all smaller
+    sizes. ``values`` do not change. The curve is returned unchanged if the best samples are unknown or there are fewer
+    than three sizes. Do not search the result for plateaus: its replaced values have no noise.
     """
     if len(curve.best) < 3:
         return curve
@@ -128,9 +130,9 @@ def level_values(levels: Sequence[MemoryLevel], curve: Curve) -> list[tuple[floa
     """Return the median of another curve within each level, with its 95 % interval (lower, upper).
 
     ``levels`` are in ascending order, as ``find_levels`` returns them; ``curve`` is any other metric of the same
-    machine. The result has an entry for each level in the curve's unit, None for a level in which it has no size. With
-    fewer than six rounds the interval is the range of all values. A sixth of the plateau's octaves is left out next to
-    each ramp, since the ramps of another curve may be displaced.
+    machine. The result has an entry for each level in the curve's unit, None for a level in which ``curve`` has no
+    size. With fewer than six rounds the interval is the range of all values. A sixth of the plateau's octaves is left
+    out next to each ramp, since the ramps of another curve may be displaced.
     """
     result = []
     for index, level in enumerate(levels):
@@ -143,7 +145,7 @@ def level_values(levels: Sequence[MemoryLevel], curve: Curve) -> list[tuple[floa
 
 
 def step_across(curve: Curve, size_bytes: float) -> tuple[float, float] | None:
-    """Return a curve's median values (just below, just above) a size, or None if either was not measured.
+    """Return the median values of a curve (just below, just above) a size, or None if either was not measured.
 
     The sizes just below are 0.35 to 0.85 times ``size_bytes``, those just above 1.4 to 3 times. Each of the two values
     is the median over sizes of the medians over rounds, in the curve's unit.
@@ -159,17 +161,17 @@ def refine(size_bytes: Sequence[int], medians: Mapping[int, float], threshold: f
 
     ``size_bytes`` is the dense grid in any order; ``medians`` maps each measured size in bytes to its value, above 0
     and in any unit. Two neighbouring measured sizes differ if the larger value exceeds the smaller one by more than the
-    share ``threshold`` (0.08 is 8 %). The result has the grid's sizes between such neighbours, and those between the
-    smaller one and the measured size before it, so that the plateau before a knee is dense as well. Sizes in
-    ``medians`` are left out. The result is empty if no neighbours differ, or with fewer than two measured sizes. Values
-    are compared after a running median of three, which ignores single outliers and keeps steps.
+    share ``threshold`` (0.08 is 8 %). The result has the sizes of the grid between such neighbours, and between the
+    smaller neighbour and the measured size before it, so that the plateau before a knee is dense as well. Measured
+    sizes are left out. The result is empty if no neighbours differ, or with fewer than two measured sizes. Values are
+    compared after a running median of three, which ignores single outliers and keeps steps.
     """
     known = sorted(medians)
     logs = running_median(np.log([medians[size] for size in known]), 1)
-    wanted: set[int] = set()
+    requested: set[int] = set()
     for index in map(int, np.flatnonzero(abs(np.diff(logs)) > math.log1p(threshold))):
-        wanted |= {size for size in size_bytes if known[max(0, index - 1)] < size < known[index + 1]}
-    return wanted - set(known)
+        requested |= {size for size in size_bytes if known[max(0, index - 1)] < size < known[index + 1]}
+    return requested - set(known)
 
 
 def _over_rounds(values: Sequence[Sequence[float]]) -> tuple[float, tuple[float, float]]:
@@ -190,7 +192,7 @@ class Mtu:
     """The MTU of a path, estimated from the times of datagrams.
 
     ``mtu_bytes`` is the MTU that explains the times best: the middle of the MTUs that split all payloads alike.
-    ``interval`` has the lowest and the highest MTU in bytes that explain them about as well.
+    ``interval`` has the lowest and the highest MTU in bytes that explain the times about as well.
     """
 
     mtu_bytes: float
@@ -218,31 +220,31 @@ _REFITS = 15
 def fragments_of(payload: int, mtu: int) -> int:
     """Return the number of IPv4 packets into which a UDP datagram is split.
 
-    ``payload`` is the payload of the datagram in bytes, without headers. ``mtu`` is the largest packet in bytes,
-    including the IPv4 header, and at least 28. The headers are those of IPv4 without options (RFC 791) and UDP (RFC
-    768). The result is at least 1, also for an empty payload.
+    ``payload`` is the payload of the datagram in bytes, without headers. ``mtu`` is the maximum size of a packet in
+    bytes, including the IPv4 header, and at least 28. The headers are those of IPv4 without options (RFC 791) and UDP
+    (RFC 768). The result is at least 1, even for an empty payload.
     """
-    whole = (mtu - _IP_HEADER) // _FRAGMENT_UNIT * _FRAGMENT_UNIT
+    payload_bytes = (mtu - _IP_HEADER) // _FRAGMENT_UNIT * _FRAGMENT_UNIT
     beyond_last = payload + _UDP_HEADER - (mtu - _IP_HEADER)
-    return 1 + max(0, math.ceil(beyond_last / whole))
+    return 1 + max(0, math.ceil(beyond_last / payload_bytes))
 
 
 def find_mtu(payloads: Sequence[int], rounds: Sequence[Sequence[float]], seed: int = 0) -> Mtu | None:
     """Return the MTU that explains best how long datagrams of each payload take, and the interval of possible MTUs.
 
-    ``payloads`` are those of UDP datagrams over IPv4, in bytes without headers, and ascend strictly; there is at least
+    ``payloads`` are the payloads of UDP datagrams over IPv4, in bytes without headers, strictly ascending; at least
     one. ``rounds[i]`` has the time of ``payloads[i]`` in each round, in seconds, for at least one round. ``seed`` is
-    that of the permutations. The MTU includes the IPv4 header, as in ``fragments_of``, which splits the datagrams.
+    the seed of the permutations. The MTU includes the IPv4 header, as in ``fragments_of``, which splits the datagrams.
 
     Fits time = a + b · payload + c · fragments + d · (more than one) for every MTU from 576 bytes by least squares to
     the minimum time of each payload, since disturbances only make a round longer. Spikes are clipped, since fragments
     do not cause any.
 
-    The interval contains every MTU whose residuals are hardly larger than those of the best (a likelihood-ratio set). A
-    squared residual counts up to that of four robust standard deviations (truncated squares), so that a payload that
-    was disturbed in all rounds excludes no MTU. The interval also contains every MTU that splits the same payloads at
-    all. The number of further fragments chooses among these but excludes none: such a fragment costs so little that a
-    common step of another cause can be mistaken for it.
+    The interval contains every MTU whose residuals are hardly larger than those of the best MTU (a likelihood-ratio
+    set). Squared residuals are truncated at four robust standard deviations, so that a payload that was disturbed in
+    all rounds excludes no MTU. The interval also contains every MTU that splits the same payloads as the best MTU. The
+    numbers of their fragments help to decide which of these MTUs is the best, but exclude none of them: a third or
+    later fragment costs so little that a common step of another cause can be mistaken for it.
 
     The result is None if fragments explain no more than chance at 0.3 %, by a permutation test of the straight line's
     residuals, if the interval is wider than a tenth of the MTU, or if no MTU leaves at least five payloads whole and
@@ -254,7 +256,8 @@ def find_mtu(payloads: Sequence[int], rounds: Sequence[Sequence[float]], seed: i
     line = np.linalg.qr(np.column_stack([np.ones(len(payloads)), payloads]))[0]
     costs = _Costs.of(line, np.array(list(alike), dtype=float))
     shortest = np.array([min(values) for values in rounds])
-    times = _without_spikes(shortest)
+    trend = running_median(shortest, 2)
+    times = np.minimum(shortest, trend + _SPIKE * np.median(np.abs(shortest - trend)))
     residuals = times - line @ (line.T @ times)
     explained = costs.explained(residuals)
     source = np.random.default_rng(seed)
@@ -264,11 +267,11 @@ def find_mtu(payloads: Sequence[int], rounds: Sequence[Sequence[float]], seed: i
         return None
     best = int(explained.argmax())
     allowed = _hardly_worse(costs, line, shortest, best)
-    whole = np.array([cut.count(1) for cut in alike])
+    counts = np.array([cut.count(1) for cut in alike])
     mtus = list(alike.values())
-    held = [mtus[index] for index in np.flatnonzero(allowed | (whole == whole[best]))]
-    low, high = min(each[0] for each in held), max(each[-1] for each in held)
-    middle = _middle(mtus[best])
+    held = [mtus[index] for index in np.flatnonzero(allowed | (counts == counts[best]))]
+    low, high = min(group[0] for group in held), max(group[-1] for group in held)
+    middle = (mtus[best][0] + mtus[best][-1]) / 2
     return None if high - low > _WIDEST_MTU * middle else Mtu(middle, (low, high))
 
 
@@ -287,12 +290,6 @@ def _hardly_worse(costs: _Costs, line: Any, times: Any, best: int) -> Any:
         fitted_to = times - residuals + bounded
     squares = np.sum(bounded**2, axis=1)
     return squares <= squares.min() + _MTU_LIMIT * deviation**2
-
-
-def _without_spikes(times: Any) -> Any:
-    """Return the times, limited to three robust standard deviations above the running median of five."""
-    middle = running_median(times, 2)
-    return np.minimum(times, middle + _SPIKE * np.median(np.abs(times - middle)))
 
 
 def _alike(payloads: Sequence[int]) -> dict[tuple[int, ...], list[int]]:
@@ -345,8 +342,3 @@ class _Costs:
         gains = alone * products
         alone[gains < gains.max(axis=1, keepdims=True)] = 0.0
         return np.where(both.min(axis=1, keepdims=True) >= 0, both, alone)
-
-
-def _middle(mtus: Sequence[int]) -> float:
-    """Return the middle of MTUs that split all payloads alike."""
-    return (mtus[0] + mtus[-1]) / 2

@@ -1,4 +1,4 @@
-"""Judge how much two variants differ that were measured in alternation, in the same rounds. Pure functions.
+"""Compare two variants that were measured in alternation, in the same rounds. Pure functions.
 
 A machine that drifts changes both variants of a round alike, so the rounds are compared one by one, and the result is
 the median of their ratios. The capability of a round is the value that one in ten of its samples reaches: neighbours
@@ -33,7 +33,11 @@ MIN_ROUNDS = 10
 
 @dataclass(frozen=True)
 class PairedRounds:
-    """The values of two variants in the same rounds, above 0, in the order of the rounds, of the same length."""
+    """The values of two variants in the same rounds, in the order of the rounds.
+
+    ``base`` and ``new`` have the same length, and all values are above 0, in the same unit. ``better`` says whether
+    higher or lower values are better.
+    """
 
     base: Sequence[float]
     new: Sequence[float]
@@ -41,40 +45,51 @@ class PairedRounds:
 
     @property
     def differences(self) -> list[float]:
-        """Return the difference of the logarithms in each round, new less base."""
+        """Return the difference of the natural logarithms in each round, new less base."""
         return [math.log(b / a) for a, b in zip(self.base, self.new, strict=True)]
 
 
 def judge_paired(pairs: Sequence[PairedRounds], same_within: float = SAME_WITHIN) -> list[Judged]:
-    """Return the verdict on each metric of two variants, in the same order; an empty list for none.
+    """Return the verdict on each metric of two variants, in the order of ``pairs``.
 
-    All metrics of a comparison must be judged together, since the false discovery rate (1 %) is that of all. The
-    verdicts hold after any number of looks (``sequential_sign_test.py``). ``same_within`` is a share: a metric is SAME
-    if an equivalence test at 5 % rules out a change of that size. With fewer than ten rounds it is UNSURE.
+    All metrics of a comparison must be judged together, since the false discovery rate (1 %) is controlled over all of
+    them. The verdicts hold even if they are computed after every round (``sequential_sign_test.py``). ``same_within``
+    is a share (0.05 is 5 %): a metric is SAME if an equivalence test at 5 % rules out a change of more than
+    ``same_within``. With fewer than ten rounds, a metric is UNSURE.
     """
     differences = [pair.differences for pair in pairs]
-    found = significant_by_family([p_value(each) for each in differences], [""] * len(differences))
+    significant = significant_by_family([p_value(values) for values in differences], [""] * len(differences))
     return [
-        _judged(own, is_found, pair.better, same_within)
-        for pair, own, is_found in zip(pairs, differences, found, strict=True)
+        _judged(differences_of_pair, is_significant, pair.better, same_within)
+        for pair, differences_of_pair, is_significant in zip(pairs, differences, significant, strict=True)
     ]
 
 
-def _judged(own: Sequence[float], is_found: bool, better: Literal["higher", "lower"], same_within: float) -> Judged:
-    change, same = median_interval(own, CONFIDENCE), median_interval(own, EQUIVALENCE_CONFIDENCE)
-    middle = statistics.median(own) if own else 0.0
+def _judged(
+    differences: Sequence[float], is_significant: bool, better: Literal["higher", "lower"], same_within: float
+) -> Judged:
+    change, same = median_interval(differences, CONFIDENCE), median_interval(differences, EQUIVALENCE_CONFIDENCE)
+    middle = statistics.median(differences) if differences else 0.0
     if change is None or same is None:
-        few = f"too few rounds ({len(own)}): a verdict needs {MIN_ROUNDS}"
+        few = f"too few rounds ({len(differences)}): a verdict needs {MIN_ROUNDS}"
         return Judged("UNSURE", math.exp(middle), None, few, rounds_needed=MIN_ROUNDS)
     return verdict_on(
-        middle, Precision(change, same), is_found=is_found, better=better, rounds=len(own), same_within=same_within
+        middle,
+        Precision(change, same),
+        is_significant=is_significant,
+        better=better,
+        rounds=len(differences),
+        same_within=same_within,
     )
 
 
 def capability_of_round(samples: Sequence[float], better: Literal["higher", "lower"]) -> float:
-    """Return the value that one in ten of a round's samples reaches, by linear interpolation; at least one sample."""
+    """Return the value that one in ten of a round's samples reaches, by linear interpolation.
+
+    ``samples`` has at least one value. ``better`` says whether higher or lower values are better.
+    """
     ordered = sorted(samples, reverse=better == "higher")
-    place = REACHED_BY * (len(ordered) - 1)
-    below = math.floor(place)
+    position = REACHED_BY * (len(ordered) - 1)
+    below = math.floor(position)
     above = min(below + 1, len(ordered) - 1)
-    return ordered[below] + (place - below) * (ordered[above] - ordered[below])
+    return ordered[below] + (position - below) * (ordered[above] - ordered[below])

@@ -32,8 +32,8 @@ Mask = npt.NDArray[np.bool_]
 class Dips:
     """The periodic dips of a series and their significance.
 
-    ``score`` is how low the rank scores within the dips are, in standard deviations under the null hypothesis. Dips are
-    significant from ``critical_score`` of the number of steps.
+    ``score`` says how far the rank scores within the dips are below 0, in standard deviations under the null
+    hypothesis. Dips are significant if ``score`` is at least ``critical_score(count)`` for the number of steps.
     """
 
     shape: DipShape
@@ -45,17 +45,17 @@ def periodic_dips(residual: Array) -> Dips | None:
 
     ``residual`` has one difference from the trend for each step, as a share of the level, negative in a dip (as
     ``change_points.residuals`` returns them). The result is also None for fewer than 20 steps, for residuals that are
-    all within ±0.25 % of the level, and for dips of less than 1 % of the level. Periods are from 4 steps to a quarter
-    of the series.
+    all within ±0.25 % of the level, and for dips of less than 1 % of the level. Periods from 4 steps to a quarter of
+    the series are tested.
 
     Epoch folding (Leahy et al. 1983): for each period the normal scores of the residuals are summed by phase, and the
     lowest sum is the statistic, in standard deviations. Since scores depend only on ranks, the critical values hold for
     heavy-tailed noise as well.
     """
     for grain in _GRAINS:
-        found = _dips(residual, np.round(residual / grain))
-        if found is None or found.shape.depth >= MIN_EFFECT:
-            return found
+        dips = _dips(residual, np.round(residual / grain))
+        if dips is None or dips.shape.depth >= MIN_EFFECT:
+            return dips
     return None
 
 
@@ -65,15 +65,15 @@ def _dips(residual: Array, rounded: Array) -> Dips | None:
     if best is None or best[0] < critical_score(count):
         return None
     score, period, width, phase = best
-    begin = int(np.argmax(_phases(count, np.array([period]), int(period))[0] == phase))
-    return Dips(fit_shape(residual, period, begin, width), score)
+    start = int(np.argmax(_phases(count, np.array([period]), int(period))[0] == phase))
+    return Dips(fit_shape(residual, period, start, width), score)
 
 
 def scores_of(residual: Array) -> Array:
     """Return the normal scores in which ``periodic_dips`` searches first, one for each residual.
 
-    ``residual`` has shares of the level. They are rounded to 0.5 % before they are ranked, so that smaller differences
-    do not count.
+    ``residual`` has differences from the trend as shares of the level. They are rounded to 0.5 % before they are
+    ranked, so that smaller differences have no effect.
     """
     return normal_scores(np.round(residual / _GRAINS[0]))
 
@@ -81,8 +81,8 @@ def scores_of(residual: Array) -> Array:
 def normal_scores(values: Array) -> Array:
     """Return for each value the quantile of the standard normal distribution at its rank, in the same order.
 
-    The quantile of rank r of n values, 1 for the lowest value, is that of the probability (r − 0.5) / n. Equal values
-    get the mean of their scores.
+    A value of rank r among n values (r = 1 for the lowest) has the quantile at the probability (r − 0.5) / n. Equal
+    values get the mean of their scores.
     """
     count = len(values)
     quantiles: Array = special.ndtri((np.arange(1, count + 1) - 0.5) / count)
@@ -96,19 +96,20 @@ def normal_scores(values: Array) -> Array:
 def critical_score(count: int) -> float:
     """Return the score from which periodic dips in a series of ``count`` steps, one or more, are significant.
 
-    The best period of independent steps exceeds it in about one of two hundred series. It is interpolated between
-    simulated series of 20 to 1,500 steps; beyond these, the value of the nearest is returned.
+    In about one of two hundred series of independent steps, the best period exceeds this score. The score is
+    interpolated between simulations of 20 to 1,500 steps; for shorter and longer series, the score of the nearest
+    simulated length is returned.
     """
     counts, scores = zip(*_CRITICAL, strict=True)
     return float(np.interp(math.log(count), np.log(counts), scores))
 
 
 def strength(scores: Array, inside: Mask, width: int) -> float:
-    """Return how low the scores within dips are, in standard deviations of their sum; negative if they are high.
+    """Return how far the scores within dips are below 0, in standard deviations of their sum; negative if above 0.
 
     ``scores`` has the normal score of each step, ``inside`` is True for the steps within dips, and ``width`` is the
-    length of a dip in steps. The standard deviation is that of sampling without replacement, times the excess variation
-    of sums of ``width`` neighbours outside the dips. Fewer than four dips count as four.
+    length of a dip in steps. The standard deviation is computed for sampling without replacement, and multiplied by the
+    excess variation of sums of ``width`` neighbours outside the dips. Fewer than four dips count as four.
     """
     number = np.array([max(int(inside.sum()), MIN_DIPS * width)], dtype=np.float64)
     deviation = float(_deviation_of_sum(number, len(scores))[0]) * _spread_of_sums(scores, inside, width)
@@ -120,20 +121,20 @@ def _best_period(scores: Array) -> tuple[float, float, int, int] | None:
     best: dict[int, tuple[float, float, int]] = {}
     periods = _periods(len(scores))
     for bins in sorted(set(periods.astype(int))):
-        own = periods[periods.astype(int) == bins]
-        sums, counts = _folded(scores, own, bins)
+        candidates = periods[periods.astype(int) == bins]
+        sums, counts = _folded(scores, candidates, bins)
         for width in (width for width in _WIDTHS if width <= bins / 2):
             number = np.maximum(_circular(counts, width), MIN_DIPS * width)
             lowness = -_circular(sums, width) / _deviation_of_sum(number, len(scores))
             row, phase = divmod(int(np.argmax(lowness)), bins)
             best[width] = max(
-                best.get(width, (-math.inf, 0.0, 0)), (float(lowness[row, phase]), float(own[row]), phase)
+                best.get(width, (-math.inf, 0.0, 0)), (float(lowness[row, phase]), float(candidates[row]), phase)
             )
-    each = [
+    scored = [
         (strength(scores, _inside(len(scores), period, phase, width), width), period, width, phase)
         for width, (_, period, phase) in best.items()
     ]
-    return max(each, default=None)
+    return max(scored, default=None)
 
 
 def _inside(count: int, period: float, phase: int, width: int) -> Mask:

@@ -22,7 +22,7 @@ MAX_LINES = 5
 # Bootstrap replicates of rounds, and the same number of sizes.
 BOOTSTRAPS = 150
 # The parameters that a break counts as: its position was searched for, which is more than one fitted number.
-_OF_PLACE, _OF_SLOPE, _OF_JUMP = 2.0, 1.0, 1.0
+_OF_POSITION, _OF_SLOPE, _OF_JUMP = 2.0, 1.0, 1.0
 # The position of a break where lines meet is searched with this number of steps between two points.
 _STEPS = 8
 _REACH = 20
@@ -104,47 +104,49 @@ class _Points:
 
 
 def fit_lines(sizes: Sequence[float], times: Sequence[float]) -> Lines:
-    """Return the lines that explain best how long messages of each size take.
+    """Return the lines that explain the times of messages of each size best.
 
-    ``sizes`` are in bytes and ascend strictly; there is at least one. ``times`` has the seconds of each size, above 0.
-    Fewer than ten points give one line for all of them; otherwise each line has at least five points, and there are at
-    most five lines. No slope is negative, and start-up times below zero are returned as zero. The module's docstring
-    has the method.
+    ``sizes`` are in bytes and ascend strictly; there is at least one. ``times`` has the time of each size in seconds,
+    above 0. Fewer than ten points give one line for all of them; otherwise each line has at least five points, and
+    there are at most five lines. No slope is negative, and start-up times below zero are returned as zero. The module's
+    docstring has the method.
     """
     points = _Points.of(sizes, np.asarray(times, float))
     cost = _line_costs(points)
     max_lines = min(MAX_LINES, max(1, len(sizes) // MIN_POINTS))
     tried = [_best_kinds(points, cuts) for cuts in _partitions(cost, max_lines)]
     best = min(tried, key=lambda model: model.score)
-    return _without_negative_startup(_fitted(points, best.places, best.jumps))
+    lines = _fitted(points, best.places, best.jumps)
+    return replace(lines, lines=tuple(replace(line, startup_s=max(0.0, line.startup_s)) for line in lines.lines))
 
 
-def bound_lines(sizes: Sequence[float], rounds: Sequence[Sequence[float]], found: Lines, seed: int = 0) -> Bounds:
+def bound_lines(sizes: Sequence[float], rounds: Sequence[Sequence[float]], lines: Lines, seed: int = 0) -> Bounds:
     """Return the 95 % intervals of the lines and breaks that ``fit_lines`` found for the medians of ``rounds``.
 
     ``sizes`` are in bytes and ascend strictly. ``rounds[i]`` has the time of ``sizes[i]`` in each round, in seconds and
-    in the order of the rounds; some sizes may have fewer rounds, but at least one. ``found`` is the result of
-    ``fit_lines`` for ``sizes`` and the medians. ``seed`` is that of the bootstraps; the same one gives the same result.
+    in the order of the rounds; some sizes may have fewer rounds, but at least one. ``lines`` is the result of
+    ``fit_lines`` for ``sizes`` and the medians. ``seed`` is the seed of the bootstraps; the same seed gives the same
+    result.
 
     The errors of two bootstraps are added in quadrature; both search for the breaks again. Resampling whole rounds
-    preserves what all sizes of a round have in common; its percentiles are expanded for few rounds (Hesterberg 2015).
-    Resampling sizes (with the weights of Rubin's Bayesian bootstrap, 1981) accounts for what straight lines do not
-    explain.
+    preserves errors that all sizes of a round have in common; its percentiles are expanded for few rounds (Hesterberg
+    2015). Resampling sizes (with the weights of Rubin's Bayesian bootstrap, 1981) accounts for deviations from straight
+    lines.
     """
     source = np.random.default_rng(seed)
-    jumps = tuple(each.is_jump for each in found.breaks)
+    jumps = tuple(bend.is_jump for bend in lines.breaks)
     medians = [median(values) for values in rounds]
     by_round = [_Points.of(sizes, _drawn_medians(source, rounds)) for _ in range(BOOTSTRAPS)]
     by_size = [_Points.of(sizes, medians, source.exponential(1.0, len(sizes))) for _ in range(BOOTSTRAPS)]
     independent = round(median([len(values) for values in rounds]))
-    again = _Again(
+    refits = _Refits(
         np.asarray(sizes, float),
         [_refitted(points, jumps) for points in by_round],
         [_refitted(points, jumps) for points in by_size],
         independent,
     )
-    whole = _fitted(_Points.of(sizes, medians), [each.at_bytes for each in found.breaks], jumps)
-    return Bounds(tuple(map(again.bound_line, whole.lines)), tuple(map(again.bound_break, whole.breaks)))
+    refitted = _fitted(_Points.of(sizes, medians), [bend.at_bytes for bend in lines.breaks], jumps)
+    return Bounds(tuple(map(refits.bound_line, refitted.lines)), tuple(map(refits.bound_break, refitted.breaks)))
 
 
 def _drawn_medians(source: np.random.Generator, rounds: Sequence[Sequence[float]]) -> list[float]:
@@ -153,11 +155,11 @@ def _drawn_medians(source: np.random.Generator, rounds: Sequence[Sequence[float]
     A size with fewer rounds, because it rested or was added later, draws from the same relative positions.
     """
     drawn = source.random(max(map(len, rounds))).tolist()
-    return [median([values[int(place * len(values))] for place in drawn[: len(values)]]) for values in rounds]
+    return [median([values[int(share * len(values))] for share in drawn[: len(values)]]) for values in rounds]
 
 
 @dataclass(frozen=True)
-class _Again:
+class _Refits:
     """The fits of resampled rounds, of which ``independent`` were measured, and of resampled sizes."""
 
     sizes: Any
@@ -180,7 +182,7 @@ class _Again:
         """
 
         def nearest(lines: Lines) -> float:
-            return min((each.at_bytes for each in lines.breaks), key=lambda place: abs(place - at.at_bytes))
+            return min((bend.at_bytes for bend in lines.breaks), key=lambda position: abs(position - at.at_bytes))
 
         low, high = self._interval(at.at_bytes, nearest)
         if not at.is_jump:
@@ -188,12 +190,12 @@ class _Again:
         below, above = self.sizes[self.sizes <= low], self.sizes[self.sizes >= high]
         return float(below.max(initial=self.sizes[0])), float(above.min(initial=self.sizes[-1]))
 
-    def _interval(self, found: float, quantity: Callable[[Lines], float]) -> tuple[float, float]:
-        of_rounds = expanded_interval(list(map(quantity, self.by_round)), found, self.independent)
-        of_sizes = percentile_interval(list(map(quantity, self.by_size)), found)
-        below = math.hypot(found - of_rounds[0], found - of_sizes[0])
-        above = math.hypot(of_rounds[1] - found, of_sizes[1] - found)
-        return found - below, found + above
+    def _interval(self, estimate: float, quantity: Callable[[Lines], float]) -> tuple[float, float]:
+        of_rounds = expanded_interval(list(map(quantity, self.by_round)), estimate, self.independent)
+        of_sizes = percentile_interval(list(map(quantity, self.by_size)), estimate)
+        below = math.hypot(estimate - of_rounds[0], estimate - of_sizes[0])
+        above = math.hypot(of_rounds[1] - estimate, of_sizes[1] - estimate)
+        return estimate - below, estimate + above
 
     def _counterpart(self, line: FittedLine, lines: Lines) -> FittedLine:
         """Return the line of another fit that holds for most of the sizes of ``line``."""
@@ -217,19 +219,19 @@ def halve_jumps(candidates: Sequence[int], medians: Mapping[int, float]) -> set[
     ``candidates`` are the sizes in bytes that could be measured, in any order. ``medians`` maps each measured size in
     bytes to its time in seconds, above 0. For each jump that ``fit_lines`` finds, the result has the candidate that is
     nearest to the middle between the measured sizes on both sides; a jump without a candidate in between adds nothing.
-    The result is empty if there is no jump, as with fewer than ten measured sizes.
+    The result is empty if there is no jump, and with fewer than ten measured sizes.
     """
     if not medians:
         return set()
     known = sorted(medians)
-    wanted = set()
-    for found in fit_lines(known, [medians[size] for size in known]).breaks:
-        below = max(size for size in known if size <= found.at_bytes)
-        above = min(size for size in known if size > found.at_bytes)
+    sizes_to_add = set()
+    for bend in fit_lines(known, [medians[size] for size in known]).breaks:
+        below = max(size for size in known if size <= bend.at_bytes)
+        above = min(size for size in known if size > bend.at_bytes)
         between = [size for size in candidates if below < size < above]
-        if found.is_jump and between:
-            wanted.add(min(between, key=lambda size: abs(2 * size - below - above)))
-    return wanted
+        if bend.is_jump and between:
+            sizes_to_add.add(min(between, key=lambda size: abs(2 * size - below - above)))
+    return sizes_to_add
 
 
 @dataclass(frozen=True)
@@ -260,10 +262,10 @@ def _line_costs(points: _Points) -> Any:
     """
     w = points.weights**2
     x, y = points.sizes / points.sizes[-1], points.times
-    sums = [np.concatenate([[0.0], np.cumsum(each)]) for each in (w, w * x, w * y, w * x * x, w * x * y, w * y * y)]
+    sums = [np.concatenate([[0.0], np.cumsum(column)]) for column in (w, w * x, w * y, w * x * x, w * x * y, w * y * y)]
     count = len(x)
     n_points = np.arange(1, count + 1)[None, :] - np.arange(count)[:, None]
-    s, sx, sy, sxx, sxy, syy = (each[None, 1:] - each[:-1, None] for each in sums)
+    s, sx, sy, sxx, sxy, syy = (column[None, 1:] - column[:-1, None] for column in sums)
     with np.errstate(divide="ignore", invalid="ignore"):
         vxx, vxy, vyy = sxx - sx * sx / s, sxy - sx * sy / s, syy - sy * sy / s
         left = np.where((vxx > 0) & (vxy > 0), vyy - vxy * vxy / vxx, vyy)
@@ -321,8 +323,8 @@ def _solve(points: _Points, trials: Any, jumps: Sequence[bool]) -> tuple[Any, An
     slopes = slice(1, trials.shape[1] + 2)
     rounding = _ROUNDING * np.linalg.norm(target)
     while True:
-        own = np.where(free[:, :, None] & free[:, None, :], gram, unit)
-        solution = np.linalg.solve(own, np.where(free, right, 0.0)[..., None])[..., 0]
+        system = np.where(free[:, :, None] & free[:, None, :], gram, unit)
+        solution = np.linalg.solve(system, np.where(free, right, 0.0)[..., None])[..., 0]
         remaining = np.where(free, solution, math.inf)[:, slopes]
         falls = np.flatnonzero(remaining.min(axis=1) < rounding)
         if not len(falls):
@@ -340,14 +342,14 @@ def _placed(points: _Points, cuts: Sequence[int], jumps: Sequence[bool]) -> tupl
             continue
 
         at_points = _candidates(points.sizes, cut, places, index, _REACH, 1)
-        places[index] = _best_place(points, places, jumps, index, at_points)
+        places[index] = _best_position(points, places, jumps, index, at_points)
         around = int(np.searchsorted(points.sizes, places[index]))
         between = [places[index], *_candidates(points.sizes, around, places, index, 1, _STEPS)]
-        places[index] = _best_place(points, places, jumps, index, between)
+        places[index] = _best_position(points, places, jumps, index, between)
     return tuple(places)
 
 
-def _best_place(
+def _best_position(
     points: _Points, places: Sequence[float], jumps: Sequence[bool], index: int, tried: Sequence[float]
 ) -> float:
     trials = np.tile(np.asarray(places, float), (len(tried), 1))
@@ -362,7 +364,9 @@ def _candidates(sizes: Any, cut: int, places: Sequence[float], index: int, reach
     low = max(before + MIN_POINTS - 1, cut - reach)
     high = min(after - MIN_POINTS, cut + reach)
     tried = [
-        float(place) for i in range(low, high) for place in np.linspace(sizes[i], sizes[i + 1], steps, endpoint=False)
+        float(position)
+        for i in range(low, high)
+        for position in np.linspace(sizes[i], sizes[i + 1], steps, endpoint=False)
     ]
     return tried or [places[index]]
 
@@ -370,7 +374,7 @@ def _candidates(sizes: Any, cut: int, places: Sequence[float], index: int, reach
 def _criterion(points: _Points, places: Sequence[float], jumps: Sequence[bool]) -> float:
     count = len(points.sizes)
     left = max(float(_solve(points, np.array([places], float), jumps)[1][0]), count * _CLOSEST_FIT**2)
-    fitted = 2 + sum(_OF_PLACE + _OF_SLOPE + (_OF_JUMP if is_jump else 0) for is_jump in jumps)
+    fitted = 2 + sum(_OF_POSITION + _OF_SLOPE + (_OF_JUMP if is_jump else 0) for is_jump in jumps)
     return count * math.log(left / count) + fitted * math.log(count)
 
 
@@ -385,10 +389,10 @@ def _fitted(points: _Points, places: Sequence[float], jumps: Sequence[bool]) -> 
     breaks = []
     for index, is_jump in enumerate(jumps):
         jump = float(next(steps)) if is_jump else 0.0
-        place, slope = edges[index + 1], float(slopes[index + 1])
-        start += jump + (float(slopes[index]) - slope) * place
-        lines.append(FittedLine(start, slope, place, edges[index + 2]))
-        breaks.append(Break(place, is_jump, jump))
+        position, slope = edges[index + 1], float(slopes[index + 1])
+        start += jump + (float(slopes[index]) - slope) * position
+        lines.append(FittedLine(start, slope, position, edges[index + 2]))
+        breaks.append(Break(position, is_jump, jump))
     return Lines(tuple(lines), tuple(breaks))
 
 
@@ -400,8 +404,3 @@ def _through_origin(points: _Points, line: tuple[float, float], last: float) -> 
     inside = points.sizes <= last
     x, y, w = points.sizes[inside], points.times[inside], points.weights[inside]
     return 0.0, float((w * w * x) @ y / ((w * w * x) @ x))
-
-
-def _without_negative_startup(found: Lines) -> Lines:
-    """Return the lines with start-up times below zero set to zero; their slopes do not change."""
-    return replace(found, lines=tuple(replace(line, startup_s=max(0.0, line.startup_s)) for line in found.lines))

@@ -55,10 +55,10 @@ KNEE_RAMP_OCTAVES = np.arange(0, 3.5, 1 / 16)
 
 
 def running_median(y: Array, reach: int) -> Array:
-    """Return for each value the median of it and ``reach`` neighbours on each side, in the same order.
+    """Return the running median of ``y`` over windows of ``2 * reach + 1`` values, in the same order.
 
-    Near the ends there are fewer neighbours, the same number on both sides, so that the first and the last value are
-    unchanged. A monotone curve, including its steps, is unchanged. An empty ``y`` gives an empty array.
+    Near the ends the window is smaller but still symmetric, so that the first and the last value are unchanged. A
+    monotone curve, including its steps, is unchanged. An empty ``y`` gives an empty array.
     """
     reaches = [min(reach, i, len(y) - 1 - i) for i in range(len(y))]
     return np.array([median(y[i - r : i + r + 1].tolist()) for i, r in enumerate(reaches)])
@@ -80,7 +80,7 @@ class LogCurve:
 
     @classmethod
     def of(cls, size_bytes: Sequence[int], rounds: Sequence[Sequence[float]], rising: bool) -> LogCurve:
-        """Return the curve of measured values, with outlying sizes moved to the running median of their neighbours.
+        """Return the curve of measured values, with outlying sizes replaced by the running median of their neighbours.
 
         ``size_bytes`` ascend strictly, and there is at least one. ``rounds[i]`` has one value above 0 per round for
         ``size_bytes[i]``, for at least one round. ``rising`` is True if values grow with the size (a latency), False if
@@ -226,7 +226,7 @@ def choose_plateaus(line: LogCurve, source: np.random.Generator) -> tuple[list[P
 
     Each plateau is the pair of the indices of its first and last size, both included. There is one p-value fewer than
     plateaus. The plateaus are those with the lowest penalised cost whose steps all pass the permutation test with p <
-    0.01. If there are none, one plateau has all sizes. ``source`` makes the permutations.
+    0.01. If there are none, one plateau has all sizes. ``source`` is the random generator for the permutations.
     """
     penalty = PARAMETERS_PER_LEVEL * math.log(len(line.x))
     for _, plateaus in sorted(_cheapest(_Pieces.of(line)), key=lambda fit: fit[0] + penalty * len(fit[1])):
@@ -269,7 +269,7 @@ def _lean(x: Array, y: Array, steepest: float) -> float:
 
 
 def find_knee(line: LogCurve, before: Plateau, after: Plateau) -> tuple[float, tuple[float, float]]:
-    """Return the size in bytes at which the curve leaves a plateau for the next, and its 95 % interval.
+    """Return the size in bytes at which the curve leaves a plateau, and the 95 % interval of this size.
 
     The result is (size, (lower, upper)), rounded to whole bytes: the median and interval of the posterior. ``before``
     and ``after`` are two adjacent plateaus, as ``choose_plateaus`` returns them for ``line``.
@@ -277,8 +277,9 @@ def find_knee(line: LogCurve, before: Plateau, after: Plateau) -> tuple[float, t
     Each possible ramp (its begin, its length, straight or bent) is weighted by how well it fits the ends of both
     plateaus after subtracting their leans. Heights and noise are integrated out of the regression under flat priors (as
     in Smith 1975 for a change point); a step and a ramp are equally likely a priori. A bootstrap over rounds would be
-    undefined for one round and would ignore noise that belongs to a size; here, a sharp step makes all places between
-    two sizes equally likely. The interval is never narrower than the gap between the measured sizes on both sides.
+    undefined for one round and would ignore noise that belongs to a size; here, a sharp step makes all positions
+    between two sizes equally likely. The interval is never narrower than the gap between the measured sizes on both
+    sides.
     """
     x, last, first = line.x, before[1], after[0]
     low = max(before[0], min(last - 1, int(np.searchsorted(x, x[last] - KNEE_WINDOW_OCTAVES))))
@@ -289,8 +290,8 @@ def find_knee(line: LogCurve, before: Plateau, after: Plateau) -> tuple[float, t
     begins = np.arange(x[low + 1] + KNEE_GRID_OCTAVES / 2, x[first], KNEE_GRID_OCTAVES)
     x, y = x[low : high + 1], y[low : high + 1] - y[low : high + 1].mean()
     grid = np.meshgrid(begins, KNEE_RAMP_OCTAVES, indexing="ij")
-    begin, length = (of[grid[0] + grid[1] <= x[-2], None] for of in grid)
-    shapes = _bent(np.clip((x - begin) / np.maximum(length, 1e-9), 0, 1))
+    start, length = (of[grid[0] + grid[1] <= x[-2], None] for of in grid)
+    shapes = _bent(np.clip((x - start) / np.maximum(length, 1e-9), 0, 1))
     shapes -= shapes.mean(axis=2, keepdims=True)
     squares = (shapes**2).sum(axis=2)
     residual = y @ y - (shapes @ y) ** 2 / squares + len(y) * NOISE_FLOOR**2
@@ -298,7 +299,7 @@ def find_knee(line: LogCurve, before: Plateau, after: Plateau) -> tuple[float, t
     log_weight[:, length[:, 0] == 0] += math.log(len(KNEE_RAMP_OCTAVES))
     cumulated = np.exp(log_weight - log_weight.max()).sum(axis=0).cumsum()
     at = np.searchsorted(cumulated, np.array([0.025, 0.5, 0.975]) * cumulated[-1])
-    bottom, middle, top = begin[at, 0] + np.array([-0.5, 0, 0.5]) * KNEE_GRID_OCTAVES
+    bottom, middle, top = start[at, 0] + np.array([-0.5, 0, 0.5]) * KNEE_GRID_OCTAVES
     next_size = int(np.searchsorted(x, middle, side="right"))
     around = min(bottom, x[next_size - 1]), middle, max(top, x[next_size])
     smallest, size, largest = (float(round(2**octaves)) for octaves in around)

@@ -1,8 +1,8 @@
-"""Predict a further value from similar ones, most of which are close together and some of which are not.
+"""Predict a further value from similar values; most but not all of them are close together.
 
 Source: Hahn and Meeker, "Statistical Intervals", 1991, section 4.7 (an interval for one further value). Each side has a
-spread of its own, since slow machines are further from the middle than fast ones. The spread is combined with one that
-is usual elsewhere, weighted like further values (Smyth, "Linear models and empirical Bayes methods", 2004).
+spread of its own, since slow machines are further from the middle than fast ones. The spread is combined with a prior
+spread, weighted like further values (Smyth, "Linear models and empirical Bayes methods", 2004).
 """
 
 from __future__ import annotations
@@ -15,18 +15,20 @@ from nameplate.statistics.student_t import student_t
 
 
 def prediction_interval(
-    logs: Sequence[float], outside: float, usual: tuple[float, float], center: float | None = None, error: float = 0.0
+    logs: Sequence[float], outside: float, prior: tuple[float, float], center: float | None = None, error: float = 0.0
 ) -> tuple[float, float, float]:
-    """Return the low end, the middle and the high end of an interval for one further value, in logarithms.
+    """Return the low end, the middle and the high end of an interval for one further value, all as logarithms.
 
-    ``logs`` are the known values, at least one. A further value is below the interval with the probability ``outside``,
-    and above it with the same. ``usual`` is a standard deviation and the number of values that it counts like, above 0.
-    ``center`` is the middle if one of the values is known to be closest; default: the median. ``error`` is a standard
-    deviation that is certain and added, such as that of a conversion.
+    ``logs`` has the logarithms of the known values, at least one; all logarithms have the same base. A further value
+    is below the interval with the probability ``outside`` (0 to 0.5), and above the interval with the same probability.
+    ``prior`` is (standard deviation of the logarithms, the number of values for which it counts), both above 0.
+    ``center`` is the middle of the interval, the logarithm of the known value that should be most like the further one;
+    None uses the median of ``logs``. ``error`` is an additional, known standard deviation of the logarithm, such as
+    that of a conversion.
     """
     median_log = median(logs)
     middle = median_log if center is None else center
-    spread, weight = usual
+    spread, weight = prior
     freedom = weight + len(logs) - 1
     times = student_t(freedom, 1 - outside)
     # A single value as the middle is as far from the true one as the further value is.

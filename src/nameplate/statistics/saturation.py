@@ -32,18 +32,18 @@ class Saturation:
 
 
 def find_saturation(counts: Sequence[int], rounds: Sequence[Sequence[float]], seed: int = 0) -> Saturation | None:
-    """Return where the total rate of a resource stops growing with the number of its users, or None.
+    """Return the saturation of a shared resource, or None if the rates do not show one.
 
     ``counts`` has three or more numbers of users, each at least 1, in ascending order. ``rounds[i]`` has the total rate
-    of ``counts[i]`` users in each round, above 0 and in any one unit, for at least one round. None of this is checked.
-    ``seed`` is that of the bootstrap over rounds.
+    of ``counts[i]`` users in each round, above 0 and in any one unit, for at least one round. These conditions are not
+    checked. ``seed`` is the seed of the bootstrap over rounds.
 
     The model is fitted by least squares of the logarithms, over every split into counts that still scale and counts
     that no longer do. The result is None if the Bayesian information criterion prefers a rate that scales up to the
     largest count, or if the upper end of the knee's interval, plus 10 %, exceeds the largest count.
     """
     p = np.log(np.asarray(counts, float))
-    values = np.log([float(np.median(each)) for each in rounds])
+    values = np.log([float(np.median(values_of_step)) for values_of_step in rounds])
     split, left = _best_split(p, values)
     count = len(counts)
     growing = float(np.sum((values - p - np.mean(values - p)) ** 2))
@@ -52,11 +52,14 @@ def find_saturation(counts: Sequence[int], rounds: Sequence[Sequence[float]], se
     source = np.random.default_rng(seed)
     drawn = []
     for _ in range(BOOTSTRAPS):
-        again = np.log([float(np.median(source.choice(each, len(each)))) for each in rounds])
-        drawn.append(_described(p, again, _best_split(p, again)[0]))
+        resampled = np.log(
+            [float(np.median(source.choice(values_of_step, len(values_of_step)))) for values_of_step in rounds]
+        )
+        drawn.append(_described(p, resampled, _best_split(p, resampled)[0]))
     maximum, knee = _described(p, values, split)
     maximum_ci, knee_ci = (
-        percentile_interval([each[i] for each in drawn], middle) for i, middle in enumerate((maximum, knee))
+        percentile_interval([values_of_step[i] for values_of_step in drawn], middle)
+        for i, middle in enumerate((maximum, knee))
     )
     if knee_ci[1] * _BEYOND_KNEE > counts[-1]:
         return None
@@ -75,6 +78,6 @@ def _best_split(p: Any, values: Any) -> tuple[int, float]:
 
 def _described(p: Any, values: Any, split: int) -> tuple[float, float]:
     """Return B_max and the knee."""
-    each = float(np.mean(values[:split] - p[:split]))
+    level = float(np.mean(values[:split] - p[:split]))
     maximum = float(np.mean(values[split:]))
-    return math.exp(maximum), max(1.0, math.exp(maximum - each))
+    return math.exp(maximum), max(1.0, math.exp(maximum - level))

@@ -1,4 +1,4 @@
-"""Find which events the noise of a series would have hidden, by injecting known events. Pure functions."""
+"""Find the smallest events that are detected in the noise of a series, by injecting events. Pure functions."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def detectable_single_dip(residual: Array) -> float:
     """Return the depth at which a dip of one whole step is found at 95 of 100 positions.
 
     ``residual`` has one difference from the trend for each step of a series, at least one, as a share of the level (as
-    ``change_points.residuals`` returns them) and without known events. The result is a share of the level, at least
+    ``change_points.residuals`` returns them), with known events removed. The result is a share of the level, at least
     0.01, and above 1 if the noise would hide even a complete standstill.
     """
     return run_limit(residual) + max(0.0, float(np.quantile(residual, _REVEALED)))
@@ -46,9 +46,9 @@ def detectable_dips(residual: Array) -> float:
     """Return the depth from which periodic dips of one step in every tenth step are found.
 
     ``residual`` has at least 20 differences from the trend as shares of the level (as ``change_points.residuals``
-    returns them), without known events. The result is a share of the level to within 3 %; it is infinity if dips of 16
-    times the level would still be hidden. In a series of fewer than 50 steps the dips are closer together, so that five
-    periods fit.
+    returns them), with known events removed. The result is a share of the level to within 3 %; it is infinity if dips
+    of 16 times the level would still be hidden. In a series of fewer than 50 steps the dips are closer together, so
+    that five periods fit.
 
     Dips are injected into the residuals at 20 phases, as in injection-recovery tests of transit searches, and must be
     found at 19 of them, by their period or one by one. At most phases a dip covers two steps in part.
@@ -56,20 +56,20 @@ def detectable_dips(residual: Array) -> float:
     count = len(residual)
     period = min(_PERIOD, count / (MIN_DIPS + 1))
     begins = [period * k / _PHASES for k in range(_PHASES)]
-    covers = [DipShape(period, begin, 1.0, 0.0).cover(count) for begin in begins]
+    covers = [DipShape(period, start, 1.0, 0.0).cover(count) for start in begins]
 
     def is_revealed(depth: float) -> bool:
-        missed = (cover for cover in covers if not _is_found(residual - depth * cover, cover))
+        missed = (cover for cover in covers if not _is_detected(residual - depth * cover, cover))
         return len(list(islice(missed, 2))) < 2
 
     return _smallest(is_revealed)
 
 
-def _is_found(residual: Array, cover: Array) -> bool:
+def _is_detected(residual: Array, cover: Array) -> bool:
     scores = scores_of(residual)
     critical = critical_score(len(residual))
     by_period = any(strength(scores, cover >= least, width) >= critical for least, width in ((0.5, 1), (MIN_EFFECT, 2)))
-    return by_period or any(cover[run.begin] > 0 and run.change < 0 for run in runs(residual))
+    return by_period or any(cover[run.start] > 0 and run.change < 0 for run in runs(residual))
 
 
 def _smallest(is_revealed: Callable[[float], bool]) -> float:

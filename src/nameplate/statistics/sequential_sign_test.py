@@ -2,9 +2,9 @@
 
 Without a change, a difference is above the median with probability ½. The evidence for a change is the likelihood ratio
 of "that probability is drawn from the arcsine distribution" to "it is ½" (the estimate of Krichevsky and Trofimov, "The
-performance of universal encoding", 1981). Whenever one looks and stops, the probability that it ever exceeds 1 / α
-without a change is at most α (Ville's inequality). 1 / evidence is therefore a p-value at any time, and the values that
-it does not reject as medians are an interval between two order statistics.
+performance of universal encoding", 1981). Without a change, the probability that the evidence ever exceeds 1 / α is at
+most α, whenever one tests and stops (Ville's inequality). 1 / evidence is therefore a p-value at any time, and the
+values that it does not reject as medians are an interval between two order statistics.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from collections.abc import Sequence
 
 
 def p_value(differences: Sequence[float]) -> float:
-    """Return the p-value of "the median is 0", from 0 to 1, which is valid after any number of looks.
+    """Return the p-value of "the median is 0", from 0 to 1, valid for any number of tests of growing data.
 
-    A difference of exactly 0 counts for the side that has fewer, so that it is no evidence. Without
-    differences it is 1.
+    ``differences`` has one value per round so far; without any, the result is 1. A difference of exactly 0 counts for
+    the side that has fewer values, so that it is no evidence.
     """
-    above, below = sum(each > 0 for each in differences), sum(each < 0 for each in differences)
+    above, below = sum(difference > 0 for difference in differences), sum(difference < 0 for difference in differences)
     larger = max(above, below, (len(differences) + 1) // 2)
     return min(1.0, math.exp(-_log_evidence(larger, len(differences))))
 
 
 def median_interval(differences: Sequence[float], confidence: float) -> tuple[float, float] | None:
-    """Return the interval of the median (low, high), which is valid after any number of looks.
+    """Return the interval (low, high) of the median, valid for any number of tests of growing data.
 
-    ``confidence`` is a probability (0 to 1). It is None with too few differences: fewer than 10 for 99 %, or than 6 for
-    90 %.
+    ``differences`` has one value per round so far. ``confidence`` is a probability (0 to 1). The result is None with
+    too few differences: fewer than 10 for a confidence of 99 %, or fewer than 6 for 90 %.
     """
     ordered, needed = sorted(differences), -math.log(1 - confidence)
     n_values = len(ordered)

@@ -1,15 +1,15 @@
-"""Test for a change after every round, with an error rate that holds however often one looks. Pure functions.
+"""Test for a change after every round, with an error rate that holds for any number of tests. Pure functions.
 
-The evidence for a change is a likelihood ratio: that of "the logarithms differ by an amount drawn from a normal
-distribution", to that of "they do not differ" (the mixture sequential probability ratio test: Robbins, "Statistical
-methods related to the law of the iterated logarithm", 1970; Johari and others, "Always valid inference", 2022). It is
-the mean for several standard deviations of that distribution, so that small and large changes are found. Without a
-change, the probability that it ever exceeds 1 / α is at most α, whenever one looks and stops. 1 / evidence is therefore
-a p-value at any time, and the differences that it does not reject are an interval that holds the true difference at all
-times with its confidence.
+The evidence for a change is the likelihood ratio of "the logarithms differ by an amount drawn from a normal
+distribution" to "they do not differ" (the mixture sequential probability ratio test: Robbins, "Statistical methods
+related to the law of the iterated logarithm", 1970; Johari and others, "Always valid inference", 2022). The ratio is
+averaged over several standard deviations of that distribution, so that small and large changes are found. Without a
+change, the probability that the evidence ever exceeds 1 / α is at most α, whenever one tests and stops. 1 / evidence is
+therefore a p-value at any time, and the differences that it does not reject are an interval that holds the true
+difference at all times with its confidence.
 
-The standard error is estimated, so that the quotient of a difference and its error has Student's t distribution. It is
-converted to the normal deviate with the same tail probability.
+The standard error is estimated, so that the quotient of a difference and its error has Student's t distribution. The
+quotient is converted to the normal deviate with the same tail probability.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from statistics import NormalDist
 
 from nameplate.statistics.verdict import MAX_HALF
 
-# The sizes of changes that are looked for, as logarithms. Changes of other sizes are found later, never wrongly.
+# The sizes of changes to detect, as logarithms. Changes of other sizes are detected later, never wrongly.
 SCALES = (0.03, 0.1, 0.3, 1.0)
 
 _NORMAL = NormalDist()
@@ -29,11 +29,11 @@ _STEPS = 60
 
 
 def p_value(difference: float, error: float, freedom: float) -> float:
-    """Return the p-value of no change, from 0 to 1, which is valid after any number of looks.
+    """Return the p-value of the hypothesis that nothing changed, from 0 to 1, which is valid after any number of tests.
 
-    ``difference`` is that of two logarithms, ``error`` its standard error, above 0, and ``freedom`` the degrees of
-    freedom of the error, above 0. If a part of the error is common to all looks, such as that of the base run, it must
-    be in ``error``.
+    ``difference`` is the difference of two natural logarithms, ``error`` its standard error, above 0, and ``freedom``
+    the degrees of freedom of ``error``, above 0. ``error`` must also include a part that is common to all tests, such
+    as the error of the base run.
     """
     from scipy.special import stdtr  # noqa: PLC0415 (a quarter of a second, and most commands need none of it)
 
@@ -43,11 +43,11 @@ def p_value(difference: float, error: float, freedom: float) -> float:
 
 
 def half_width(error: float, freedom: float, confidence: float) -> float:
-    """Return half the width of the interval of a difference of logarithms, which is valid after any number of looks.
+    """Return half the width of the interval of a difference of logarithms, valid after any number of tests.
 
     ``error`` and ``freedom`` are as for ``p_value``, and ``confidence`` is a probability (0 to 1). A difference within
-    the interval around the estimate has a p-value above 1 - ``confidence``. It is infinite if the error is so large
-    that no difference would be found, or only one by a factor of more than e^20.
+    the interval around the estimate has a p-value above 1 - ``confidence``. The result is infinite if ``error`` is so
+    large that no factor below e^20 would be detected.
     """
     from scipy.special import stdtrit  # noqa: PLC0415 (a quarter of a second, and most commands need none of it)
 
@@ -66,7 +66,7 @@ def _log_evidence(deviate: float, error: float) -> float:
     """Return the logarithm of the mean evidence of all scales, for a difference of ``deviate`` standard errors."""
     logarithms = []
     for scale in SCALES:
-        kept = error**2 / (error**2 + scale**2)
-        logarithms.append((math.log(kept) + deviate**2 * (1 - kept)) / 2)
+        remaining = error**2 / (error**2 + scale**2)
+        logarithms.append((math.log(remaining) + deviate**2 * (1 - remaining)) / 2)
     largest = max(logarithms)
-    return largest + math.log(math.fsum(math.exp(each - largest) for each in logarithms) / len(logarithms))
+    return largest + math.log(math.fsum(math.exp(logarithm - largest) for logarithm in logarithms) / len(logarithms))

@@ -1,4 +1,4 @@
-"""Search a series for all kinds of events, and find what its noise would have hidden. Pure functions."""
+"""Search a series for all kinds of events, and find the smallest ones that noise does not hide. Pure functions."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class Findings:
     """The events of a series by kind, and the smallest events that would also have been found.
 
     Each list is in order of time, and positions are indices of steps. A series without a lasting change has one level.
-    ``dips`` are the periodic dips, or None if there are none. ``runs`` are single dips (with a negative change) and
-    bursts (with a positive one).
+    ``dips`` are the periodic dips, None without any. ``runs`` are single dips (with a negative change) and bursts (with
+    a positive one).
     """
 
     levels: list[SeriesLevel]
@@ -44,7 +44,7 @@ class Findings:
 
     @property
     def verdict(self) -> Verdict:
-        """Return "events" if there are any, "steady" if none that matters can be hidden, otherwise "too noisy".
+        """Return "events" if there is an event, "steady" if the noise cannot hide one that matters, else "too noisy".
 
         A single level is not an event. ``is_sensitive`` decides whether the noise may hide an event that matters.
         """
@@ -54,10 +54,10 @@ class Findings:
 
 
 def is_sensitive(sensitivity: Sensitivity) -> bool:
-    """Return whether the noise can hide no event of a size that matters.
+    """Return whether every event of a size that matters would have been found in the noise.
 
-    These are lasting changes and periodic dips of more than 10 % and single dips of more than 50 % of the level. If any
-    size in ``sensitivity`` is None, the result is False.
+    Events that matter are lasting changes and periodic dips of more than 10 %, and single dips of more than 50 % of the
+    level. If any size in ``sensitivity`` is None, the result is False.
     """
     return all(
         size is not None and size <= limit
@@ -69,51 +69,55 @@ def is_sensitive(sensitivity: Sensitivity) -> bool:
     )
 
 
-def look_for_events(goodness: Array) -> Findings:
+def find_events(goodness: Array) -> Findings:
     """Return the levels, drifts, periodic dips and single dips or bursts of a series.
 
     ``goodness`` has one or more values, one per step in order of time, in which larger values are better: a rate, or a
     negated time. With fewer than 20 steps there is one level and no event. The sizes of the sensitivity, except its
-    ``spread``, are None if fewer than 20 steps are outside events or if a level is 0; a size that no event could reach,
-    such as a fall of a rate by more than all of it, is None as well. Levels and drifts are searched again after
-    removing periodic dips, which disturb both.
+    ``spread``, are None if fewer than 20 steps are outside events or if a level is 0; a size that no event can reach,
+    such as a fall of a rate by more than 100 %, is None as well. Levels and drifts are searched again after removing
+    periodic dips, which disturb both.
     """
-    found = levels(goodness)
-    dips = periodic_dips(residuals(goodness, found))
-    undipped = goodness if dips is None else _without(dips, goodness, found)
+    levels_of_series = levels(goodness)
+    dips = periodic_dips(residuals(goodness, levels_of_series))
+    undipped = goodness if dips is None else _without(dips, goodness, levels_of_series)
     if dips is not None:
-        found = levels(undipped)
-        dips = periodic_dips(residuals(goodness, found, undipped)) or dips
-        undipped = _without(dips, goodness, found)
-    residual = residuals(goodness, found, undipped)
-    known = np.zeros(len(goodness), dtype=bool) if dips is None else _near(dips, len(goodness))
+        levels_of_series = levels(undipped)
+        dips = periodic_dips(residuals(goodness, levels_of_series, undipped)) or dips
+        undipped = _without(dips, goodness, levels_of_series)
+    residual = residuals(goodness, levels_of_series, undipped)
+    known = np.zeros(len(goodness), dtype=bool)
+    if dips is not None:  # the steps within dips, and their neighbours
+        known = np.convolve(dips.shape.cover(len(goodness)) > 1e-9, np.ones(3), mode="same") > 0.5
     single = runs(residual, np.flatnonzero(known).tolist())
     for run in single:
-        known[run.begin : run.end] = True
-    return Findings(found, drifts(undipped, found), dips, single, _sensitivity(undipped, found, residual, known))
+        known[run.start : run.end] = True
+    return Findings(
+        levels_of_series,
+        drifts(undipped, levels_of_series),
+        dips,
+        single,
+        _sensitivity(undipped, levels_of_series, residual, known),
+    )
 
 
-def _without(dips: Dips, goodness: Array, found: Sequence[SeriesLevel]) -> Array:
+def _without(dips: Dips, goodness: Array, levels_of_series: Sequence[SeriesLevel]) -> Array:
     lost = dips.shape.depth * dips.shape.cover(len(goodness))
-    scale = np.concatenate([np.full(level.end - level.begin, abs(level.value)) for level in found])
+    scale = np.concatenate([np.full(level.end - level.start, abs(level.value)) for level in levels_of_series])
     undipped: Array = goodness + lost * scale
     return undipped
 
 
-def _near(dips: Dips, count: int) -> np.typing.NDArray[np.bool_]:
-    """Return the steps within dips, and their neighbours."""
-    inside = dips.shape.cover(count) > 1e-9
-    near: np.typing.NDArray[np.bool_] = np.convolve(inside, np.ones(3), mode="same") > 0.5
-    return near
-
-
 def _sensitivity(
-    undipped: Array, found: Sequence[SeriesLevel], residuals_of_all: Array, known: np.typing.NDArray[np.bool_]
+    undipped: Array,
+    levels_of_series: Sequence[SeriesLevel],
+    residuals_of_all: Array,
+    known: np.typing.NDArray[np.bool_],
 ) -> Sensitivity:
     residual = residuals_of_all[~known]
-    if len(residual) < MIN_SAMPLES or not all(level.value for level in found):
+    if len(residual) < MIN_SAMPLES or not all(level.value for level in levels_of_series):
         return Sensitivity(spread=spread(residuals_of_all), lasting=None, dips=None, single=None)
-    relative = np.concatenate([undipped[level.begin : level.end] / abs(level.value) for level in found])
+    relative = np.concatenate([undipped[level.start : level.end] / abs(level.value) for level in levels_of_series])
     return Sensitivity(
         spread=spread(residual),
         lasting=_possible(detectable_change(relative), relative),

@@ -1,7 +1,8 @@
 """Find a limit that sets in during a run, such as when the burst credits of a cloud's disk or CPU are spent.
 
-Other programs come and go, and what they leave varies. A limit stays until the end, and never lets more through than
-its rate. ``bench/statistics/capability.py limits`` counts how often traces without such a limit seem to have one.
+Other programs come and go, and leave a varying rest of the resource. A limit lasts until the end of the run, and never
+allows more than its rate. ``bench/statistics/capability.py limits`` counts how often traces without such a limit seem
+to have one.
 """
 
 from __future__ import annotations
@@ -19,12 +20,13 @@ _MIN_STEADY_SHARE = 0.75
 
 
 def rounds_before_limit(values: Sequence[float], higher_is_better: bool) -> int:
-    """Return after how many rounds a limit set in that lasted to the end of the run; 0 if none did.
+    """Return the number of rounds before a limit set in that lasted to the end of the run; 0 without such a limit.
 
-    ``values`` are those of the rounds in the order of time, above 0: all work of a round by all its time, not a median,
-    since a limit may let single samples through. Of the last six or more rounds, none is better than their median by
-    more than 5 %, and at most a quarter is worse by more. Each earlier round was better than that median by 30 % or
-    more, except that the limit may have set in during the last of them.
+    ``values`` has one value per round in order of time, above 0: the total work of the round per total time (or the
+    inverse), not a median, since a limit may let single samples through. ``higher_is_better`` is True for a rate and
+    False for a time. A limit is found if, of the last six or more rounds, none is better than their median by more than
+    5 %, and at most a quarter is worse by more than 5 %. Each earlier round must be better than that median by 30 % or
+    more, except the last one of them, in which the limit may have set in.
     """
     times = [1 / value if higher_is_better else value for value in values]
     return next((n for n in range(1, len(times) - MIN_STEADY_ROUNDS + 1) if _sets_in_after(times, n)), 0)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import statistics
-from bisect import bisect_left
-from collections.abc import Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -49,8 +49,7 @@ def median_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> 
 def relative_half_width(values: Sequence[float]) -> float | None:
     """Return half the width of the median's 95 % interval as a share of the median (0.02 is ±2 %).
 
-    The result is compared with the share that ``--precision`` sets. It is None if there are fewer than six values or if
-    the median is 0.
+    The result is None with fewer than six values, or if the median is 0.
     """
     interval = median_interval(values)
     middle = median(values) if values else 0.0
@@ -76,8 +75,8 @@ def percentile(values: Sequence[float], share: float) -> float:
 class MergedHistogram(NamedTuple):
     """The operations of one or more histograms by the time that they took.
 
-    ``lower_ns`` has the lower bound of each bucket in nanoseconds, ascending. ``up_to`` has the number of operations in
-    it and in all faster buckets. Both are empty without buckets.
+    ``lower_ns`` has the lower bound of each bucket in nanoseconds, ascending. ``up_to`` has, for each bucket, the
+    number of operations in this bucket and in all faster ones. Both are empty if there are no buckets.
     """
 
     lower_ns: Sequence[int]
@@ -88,6 +87,23 @@ class MergedHistogram(NamedTuple):
         """Return the number of operations."""
         return self.up_to[-1] if self.up_to else 0
 
+    def count_up_to(self, lower_ns: int) -> int:
+        """Return the number of operations in the buckets whose lower bound is at most ``lower_ns`` nanoseconds."""
+        index = bisect_right(self.lower_ns, lower_ns)
+        return self.up_to[index - 1] if index else 0
+
+    def bucket_of(self, share: float) -> int:
+        """Return the index of the bucket with the operation of the nearest rank to ``share`` (0 to 1).
+
+        Raises:
+            ValueError: there are no operations.
+        """
+        if not self.total:
+            raise ValueError("a histogram without operations has no percentile")
+        # The product of a share and more than 2^53 operations may be rounded up.
+        rank = min(max(1, math.ceil(share * self.total - 1e-9)), self.total)
+        return bisect_left(self.up_to, rank)
+
 
 def merged(histograms: Sequence[Histogram]) -> MergedHistogram:
     """Return the sum of histograms, whose buckets may be in any order."""
@@ -97,6 +113,21 @@ def merged(histograms: Sequence[Histogram]) -> MergedHistogram:
     for histogram in histograms:
         for lower_ns, count in zip(histogram.lower_ns, histogram.count, strict=True):
             counts[lower_ns] = counts.get(lower_ns, 0) + count
+    return _ascending(counts)
+
+
+def pooled(rounds: Sequence[MergedHistogram]) -> MergedHistogram:
+    """Return the operations of several rounds together."""
+    counts: dict[int, int] = {}
+    for operations in rounds:
+        before = 0
+        for lower_ns, up_to in zip(operations.lower_ns, operations.up_to, strict=True):
+            counts[lower_ns] = counts.get(lower_ns, 0) + up_to - before
+            before = up_to
+    return _ascending(counts)
+
+
+def _ascending(counts: Mapping[int, int]) -> MergedHistogram:
     bounds = sorted(counts)
     return MergedHistogram(bounds, list(accumulate(counts[bound] for bound in bounds)))
 
@@ -111,12 +142,7 @@ def histogram_percentile_s(operations: MergedHistogram, share: float) -> float:
     Raises:
         ValueError: there are no operations.
     """
-    total = operations.total
-    if not total:
-        raise ValueError("a histogram without operations has no percentile")
-    # The product of a share and more than 2^53 operations may be rounded up.
-    rank = min(max(1, math.ceil(share * total - 1e-9)), total)
-    lower_ns = operations.lower_ns[bisect_left(operations.up_to, rank)]
+    lower_ns = operations.lower_ns[operations.bucket_of(share)]
     width_ns = 1 << max(0, lower_ns.bit_length() - 9)
     return (lower_ns + (width_ns - 1) / 2) * 1e-9
 

@@ -11,10 +11,10 @@ _FEW = 5
 
 
 def student_t(degrees: float, probability: float) -> float:
-    """Return the quantile of Student's t distribution at a probability above 0.5 and below 1.
+    """Return the quantile of Student's t distribution at ``probability``, above 0.5 and below 1.
 
-    ``degrees`` are the degrees of freedom, at least four, and need not be a whole number. The relative error is below
-    10⁻⁵ from 0.55 to 0.9999. Source: G. W. Hill, "Algorithm 396: Student's t-quantiles", Communications of
+    ``degrees`` is the number of degrees of freedom, at least 4, and need not be whole. The relative error is below 10⁻⁵
+    for probabilities from 0.55 to 0.9999. Source: G. W. Hill, "Algorithm 396: Student's t-quantiles", Communications of
     the ACM 13 (1970).
     """
     outside = 2 * (1 - probability)

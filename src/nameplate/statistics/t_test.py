@@ -1,6 +1,6 @@
-"""Test a difference that has a standard error, in a single look. Pure functions.
+"""Test a difference that has a standard error, once. Pure functions.
 
-``sequential_test.py`` has the same functions for any number of looks. Source: Student, "The probable error of a mean",
+``sequential_test.py`` has the same functions for any number of tests. Source: Student, "The probable error of a mean",
 1908.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 
 def p_value(difference: float, error: float, freedom: float) -> float:
-    """Return the two-sided p-value of no difference, from 0 to 1.
+    """Return the two-sided p-value of the hypothesis that the true difference is 0, from 0 to 1.
 
     ``error`` is the standard error of ``difference``, above 0, with ``freedom`` degrees of freedom, above 0.
     """
@@ -18,7 +18,7 @@ def p_value(difference: float, error: float, freedom: float) -> float:
 
 
 def half_width(error: float, freedom: float, confidence: float) -> float:
-    """Return half the width of the interval of a difference.
+    """Return half the width of the confidence interval of a difference, in the unit of ``error``.
 
     ``error`` and ``freedom`` are as for ``p_value``, and ``confidence`` is a probability (0 to 1).
     """

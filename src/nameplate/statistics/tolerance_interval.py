@@ -36,9 +36,11 @@ _DISTURBED_RUNS = 0.05
 
 @dataclass(frozen=True)
 class ToleranceInterval:
-    """The range of a value over machines: ``low`` and ``high`` around the median ``typical``, in the values' unit.
+    """A tolerance interval of a value over healthy machines, computed by ``tolerance_interval``.
 
-    It is computed from ``machines`` of them; ``left_out`` has the indices of the others, whose values are too far away.
+    ``low`` and ``high`` are its limits and ``typical`` is the median over the machines, all in the unit of the values.
+    ``machines`` is the number of machines from which the interval is computed. ``left_out`` has the indices of the
+    other machines in the argument ``values``: their medians are outliers.
     """
 
     low: float
@@ -49,31 +51,31 @@ class ToleranceInterval:
 
 
 def tolerance_interval(values: Sequence[Sequence[float]], outside: float) -> ToleranceInterval | None:
-    """Return the range outside of which a share of at most ``outside`` of healthy machines lies, on each side.
+    """Return the range that at most a share ``outside`` of healthy machines is below, and at most this share is above.
 
-    ``values`` has the values of each machine's runs, all above 0, at least one for each machine. A single later run of
-    a healthy machine is meant, so the spread between the runs of a machine counts as well. The range holds its share
-    with a probability of ``CONFIDENCE``. The result is None with fewer than two machines, or if the values differ by
-    more orders of magnitude than any range can.
+    ``values[i]`` has the values of the runs of machine i, at least one, all above 0. ``outside`` is a share (0.001 is
+    0.1 %). The range is for a single later run of a healthy machine, so it includes the spread between the runs of a
+    machine. The statement holds with the probability ``CONFIDENCE``. The result is None with fewer than two machines,
+    or if a limit of the range would differ from the median by more than the factor e²⁰.
 
     Raises:
         ValueError: a value is not above 0, or a machine has none.
     """
     if len(values) < _MIN_FOR_SPREAD:
         return None
-    if any(not own or min(own) <= 0 for own in values):
+    if any(not values_of_machine or min(values_of_machine) <= 0 for values_of_machine in values):
         raise ValueError("each machine needs values above 0")
-    logs = [np.log(np.asarray(own, dtype=np.float64)) for own in values]
-    middles = np.asarray([np.median(own) for own in logs])
-    kept = _near(middles)
-    middle = float(np.median(middles[kept]))
-    within = _within([logs[i] for i in np.flatnonzero(kept)])
-    below, above = (_reach(side * (middles[kept] - middle), within, outside) for side in (-1, 1))
+    logs = [np.log(np.asarray(values_of_machine, dtype=np.float64)) for values_of_machine in values]
+    middles = np.asarray([np.median(values_of_machine) for values_of_machine in logs])
+    retained = _near(middles)
+    middle = float(np.median(middles[retained]))
+    within = _within([logs[i] for i in np.flatnonzero(retained)])
+    below, above = (_reach(side * (middles[retained] - middle), within, outside) for side in (-1, 1))
     if max(below, above) > _MAX_REACH:
         return None
     return ToleranceInterval(
-        math.exp(middle - below), math.exp(middle + above), math.exp(middle), int(np.count_nonzero(kept)),
-        tuple(int(i) for i in np.flatnonzero(~kept)),
+        math.exp(middle - below), math.exp(middle + above), math.exp(middle), int(np.count_nonzero(retained)),
+        tuple(int(i) for i in np.flatnonzero(~retained)),
     )  # fmt: skip
 
 
@@ -82,13 +84,13 @@ def _reach(away: _Floats, within: float, outside: float) -> float:
     from scipy.stats import nct, norm, t  # noqa: PLC0415 (takes half a second to import)
 
     n = len(away)
-    own = away[away > 0]
-    square = float(np.sum(own**2)) / max(1, len(own))
+    nonzero = away[away > 0]
+    square = float(np.sum(nonzero**2)) / max(1, len(nonzero))
     spread = max(float(np.std(away, ddof=1)), math.sqrt(square))
     z = float(norm.isf(outside))
     factor = float(nct.ppf(CONFIDENCE, n - 1, z * math.sqrt(n))) / math.sqrt(n)
     # Half of a normal distribution has a kurtosis of 3; a certain excess is that of a t distribution.
-    excess = float(np.mean(own**4)) / square**2 - 3 - math.sqrt(48 / n) if square > 0 else 0.0
+    excess = float(np.mean(nonzero**4)) / square**2 - 3 - math.sqrt(48 / n) if square > 0 else 0.0
     if excess > 0:
         freedom = 4 + 6 / excess
         factor *= float(t.isf(outside, freedom)) / math.sqrt(freedom / (freedom - 2)) / z
@@ -97,23 +99,23 @@ def _reach(away: _Floats, within: float, outside: float) -> float:
 
 def _near(middles: _Floats) -> NDArray[np.bool_]:
     """Return which machines are near the others; at least half of them are."""
-    kept = np.ones(len(middles), dtype=bool)
+    retained = np.ones(len(middles), dtype=bool)
     for _ in range(_ROUNDS):
-        middle = np.median(middles[kept])
-        spread = MAD_TO_SD * np.median(np.abs(middles[kept] - middle))
+        middle = np.median(middles[retained])
+        spread = MAD_TO_SD * np.median(np.abs(middles[retained] - middle))
         limit = max(MAX_Z * float(spread), -math.log1p(-MIN_WIDTH))
-        kept = np.abs(middles - middle) <= limit
-    return kept
+        retained = np.abs(middles - middle) <= limit
+    return retained
 
 
 def _within(logs: Sequence[_Floats]) -> float:
     """Return the standard deviation between the runs of a machine that its median does not have."""
-    repeated = [own for own in logs if len(own) > 1]
+    repeated = [repeats for repeats in logs if len(repeats) > 1]
     if not repeated:
         return 0.0
-    away = np.sort(np.abs(np.concatenate([own - np.median(own) for own in repeated])))
-    kept = away[: len(away) - int(_DISTURBED_RUNS * len(away))]
+    away = np.sort(np.abs(np.concatenate([repeats - np.median(repeats) for repeats in repeated])))
+    retained = away[: len(away) - int(_DISTURBED_RUNS * len(away))]
     # Each machine's median takes one degree of freedom.
-    freedom = len(kept) * (1 - len(repeated) / len(away))
-    runs = float(np.median([len(own) for own in logs]))
-    return math.sqrt(float(np.sum(kept**2)) / freedom * (1 - 1 / runs))
+    freedom = len(retained) * (1 - len(repeated) / len(away))
+    runs = float(np.median([len(repeats) for repeats in logs]))
+    return math.sqrt(float(np.sum(retained**2)) / freedom * (1 - 1 / runs))

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from nameplate.statistics.constants import MAD_TO_SD, MIN_CHANGE, OWN_MOVES
+from nameplate.statistics.constants import MAD_TO_SD, MIN_CHANGE, MIN_MOVES_OF_SPREAD
 
 Floats = NDArray[np.float64]
 
@@ -31,7 +31,7 @@ _AROUND = 5
 _MIN_NOISE = 5e-4
 # The share of a level's runs that are closer to it than to the adjacent level.
 _ON_ITS_SIDE = 0.8
-# A change point is explained by a drift if it is this share of it.
+# A change point that is smaller than this share of a drift's total change counts as a part of the drift.
 _LARGE = 0.25
 
 
@@ -40,7 +40,8 @@ class Step:
     """A lasting change of a metric from run to run.
 
     ``at`` is the index of the first run of the new level. ``before`` and ``after`` are the medians of the adjacent
-    levels, in the metric's unit. ``probability`` is that of chance producing such a change anywhere in the series.
+    levels, in the metric's unit. ``probability`` is the p-value: the probability that chance produces such a change
+    anywhere in the series.
     """
 
     at: int
@@ -67,10 +68,10 @@ class Drift:
 def find_trend(values: Sequence[float] | Floats, days: Sequence[float] | Floats) -> list[Step] | Drift:
     """Return the change points of a metric in the order of the runs, or its drift; an empty list if there is neither.
 
-    ``values`` has one value per run, above 0, which is not checked. ``days`` has the start of each run in days since
-    any one moment, ascending, in the same order and of the same length. Fewer than eight runs give an empty list, as do
-    changes of less than 3 %; a level has at least three runs. No drift is found if runs half the series apart have the
-    same start. The module's docstring has the method.
+    ``values`` has one value per run, above 0, which is not checked. ``days`` has the start of each run in days from any
+    origin, ascending, and has the same length. Fewer than eight runs give an empty list. Changes of less than 3 % are
+    ignored, and a level has at least three runs. No drift is found if runs half the series apart have the same start.
+    The module's docstring has the method.
     """
     logs = np.log(np.asarray(values, dtype=np.float64))
     times = np.asarray(days, dtype=np.float64)
@@ -80,8 +81,12 @@ def find_trend(values: Sequence[float] | Floats, days: Sequence[float] | Floats)
     clipped = _clipped(logs, noise)
     cuts = _cuts(clipped, noise, 0, len(logs))
     drift = _drift(logs, times)
-    if drift and _score_of_drift(logs, times, drift) < _score_of_levels(logs, _large(logs, cuts, drift)):
-        return drift
+    if drift:
+        around_drift = logs - math.log(drift.before) - drift.slope_per_day * (times - times[0])
+        large = _large(logs, cuts, drift)
+        around_levels = np.concatenate([part - np.median(part) for part in np.split(logs, large)])
+        if _score(around_drift, 2) < _score(around_levels, 2 * len(large) + 1):
+            return drift
     return _steps(logs, clipped, noise, cuts)
 
 
@@ -89,10 +94,10 @@ def _steps(logs: Floats, clipped: Floats, noise: float, cuts: list[int]) -> list
     """Return the change points among the cuts that are large enough."""
     while cuts:
         edges = [0, *cuts, len(logs)]
-        found = [_step(logs, clipped, noise, *edges[i : i + 3]) for i in range(len(cuts))]
-        doubtful = [i for i, step in enumerate(found) if step is None]
+        steps = [_step(logs, clipped, noise, *edges[i : i + 3]) for i in range(len(cuts))]
+        doubtful = [i for i, step in enumerate(steps) if step is None]
         if not doubtful:
-            return [step for step in found if step]
+            return [step for step in steps if step]
         cuts = [cut for i, cut in enumerate(cuts) if i != doubtful[0]]
     return []
 
@@ -105,43 +110,43 @@ def _clipped(logs: Floats, noise: float) -> Floats:
     return np.asarray(np.clip(logs, middle - _CLIP * noise, middle + _CLIP * noise))
 
 
-def _cuts(logs: Floats, noise: float, begin: int, end: int) -> list[int]:
+def _cuts(logs: Floats, noise: float, start: int, end: int) -> list[int]:
     """Return the first runs of new levels, by binary segmentation."""
-    if end - begin < 2 * MIN_LASTING:
+    if end - start < 2 * MIN_LASTING:
         return []
-    sums = np.cumsum(logs[begin:end])
-    left = np.arange(MIN_LASTING, end - begin - MIN_LASTING + 1)
-    right = (end - begin) - left
+    sums = np.cumsum(logs[start:end])
+    left = np.arange(MIN_LASTING, end - start - MIN_LASTING + 1)
+    right = (end - start) - left
     means = sums[left - 1] / left, (sums[-1] - sums[left - 1]) / right
     distance = np.abs(means[1] - means[0]) / np.sqrt(1 / left + 1 / right)
     best = int(np.argmax(distance))
     if _probability(float(distance[best]) / noise, len(logs)) > _CANDIDATE:
         return []
-    cut = begin + int(left[best])
-    return [*_cuts(logs, noise, begin, cut), cut, *_cuts(logs, noise, cut, end)]
+    cut = start + int(left[best])
+    return [*_cuts(logs, noise, start, cut), cut, *_cuts(logs, noise, cut, end)]
 
 
 def _probability(distance: float, runs: int) -> float:
     """Return the probability of this distance anywhere among ``runs`` runs; a third of them determine the noise."""
-    from scipy.special import stdtr  # noqa: PLC0415 (a quarter of a second, and a later look needs none of it)
+    from scipy.special import stdtr  # noqa: PLC0415 (takes a quarter of a second to import)
 
     return min(1.0, 2 * runs * float(stdtr(runs / 3, -distance)))
 
 
-def _step(logs: Floats, clipped: Floats, noise: float, begin: int, cut: int, end: int) -> Step | None:
+def _step(logs: Floats, clipped: Floats, noise: float, start: int, cut: int, end: int) -> Step | None:
     """Return the change point at a cut; None if it is too small, or the levels overlap."""
-    first, second = logs[begin:cut], logs[cut:end]
+    first, second = logs[start:cut], logs[cut:end]
     before, after = float(np.median(first)), float(np.median(second))
     spread = _spread(np.concatenate([first - before, second - after]))
     change = after - before
-    if abs(change) < max(math.log1p(MIN_CHANGE), OWN_MOVES * max(spread, noise)):
+    if abs(change) < max(math.log1p(MIN_CHANGE), MIN_MOVES_OF_SPREAD * max(spread, noise)):
         return None
     sign, middle = math.copysign(1.0, change), (before + after) / 2
     on_its_side = [int(np.sum(sign * (middle - first) > 0)), int(np.sum(sign * (second - middle) > 0))]
-    for runs, kept in zip((len(first), len(second)), on_its_side, strict=True):
-        if kept < max(MIN_LASTING, _ON_ITS_SIDE * runs):
+    for runs, n_on_side in zip((len(first), len(second)), on_its_side, strict=True):
+        if n_on_side < max(MIN_LASTING, _ON_ITS_SIDE * runs):
             return None
-    apart = abs(float(np.mean(clipped[cut:end]) - np.mean(clipped[begin:cut])))
+    apart = abs(float(np.mean(clipped[cut:end]) - np.mean(clipped[start:cut])))
     probability = _probability(apart / math.sqrt(1 / len(first) + 1 / len(second)) / noise, len(logs))
     return Step(cut, math.exp(before), math.exp(after), probability) if probability <= _CANDIDATE else None
 
@@ -163,14 +168,10 @@ def _drift(logs: Floats, days: Floats) -> Drift | None:
     change = slope * float(days[-1] - days[0])
     level = float(np.median(logs - slope * days))
     spread = _spread(logs - slope * days - level)
-    if probability > _CANDIDATE or abs(change) < max(math.log1p(MIN_CHANGE), OWN_MOVES * spread):
+    if probability > _CANDIDATE or abs(change) < max(math.log1p(MIN_CHANGE), MIN_MOVES_OF_SPREAD * spread):
         return None
     first, last = (math.exp(level + slope * float(day)) for day in (days[0], days[-1]))
     return Drift(slope, first, last, probability)
-
-
-def _score_of_drift(logs: Floats, days: Floats, drift: Drift) -> float:
-    return _score(logs - math.log(drift.before) - drift.slope_per_day * (days - days[0]), 2)
 
 
 def _large(logs: Floats, cuts: list[int], drift: Drift) -> list[int]:
@@ -183,11 +184,6 @@ def _large(logs: Floats, cuts: list[int], drift: Drift) -> list[int]:
             break
         cuts = [*cuts[:smallest], *cuts[smallest + 1 :]]
     return cuts
-
-
-def _score_of_levels(logs: Floats, cuts: Sequence[int]) -> float:
-    levels = [part - np.median(part) for part in np.split(logs, cuts)]
-    return _score(np.concatenate(levels), 2 * len(cuts) + 1)
 
 
 def _score(residuals: Floats, numbers: int) -> float:

@@ -1,4 +1,4 @@
-"""Decide whether the metrics of one run differ from those of another. Pure functions.
+"""Decide whether the metrics of two runs differ. Pure functions.
 
 The independent unit is a run's round: its samples are neighbours in time. Ratios are taken as logarithms, so that twice
 and half are equally far from 1. A metric is called faster or slower if three conditions hold:
@@ -10,8 +10,8 @@ and half are equally far from 1. A metric is called faster or slower if three co
 - The ratio differs from 1 by at least 3 %, by more than 2.5 times the variation of a round, and by more than the drift
   between the halves of either run: a machine that drifts so much within a run drifts as much between two.
 
-Numbers that were printed with few digits may all be off in the same direction, which no number of rounds shows. What
-rounding may hide is therefore added to the interval on both sides, and a difference must exceed it.
+Numbers that were printed with few digits may all be off in the same direction, which no number of rounds shows. The
+largest possible rounding error is therefore added to the interval on both sides, and a difference must exceed it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from nameplate.statistics import sequential_test, t_test
 from nameplate.statistics.benjamini_hochberg import significant_by_family
-from nameplate.statistics.constants import MAD_TO_SD, OWN_MOVES
+from nameplate.statistics.constants import MAD_TO_SD, MIN_MOVES_OF_SPREAD
 from nameplate.statistics.rounding import printed_digits, rounding_margin
 from nameplate.statistics.verdict import (
     CONFIDENCE,
@@ -39,7 +39,7 @@ from nameplate.statistics.verdict import (
     change_of,
     detectable_change,
     min_change,
-    needed_words,
+    needed_text,
     rounds_needed,
 )
 
@@ -47,7 +47,7 @@ Floats: TypeAlias = NDArray[np.float64]
 
 # Rounds that agree to the last digit still vary, by what a clock or a counter does not resolve.
 _MIN_SPREAD = 5e-4
-# With fewer rounds on either side, their variation is not known well enough to look after each of them.
+# With fewer rounds in either run, their variation is not known well enough for a test after every round.
 _MIN_SEQUENTIAL = 5
 # From this number of rounds, the normal approximation is as good as the exact test, and much faster.
 _MAX_EXACT = 60
@@ -55,13 +55,14 @@ _MAX_EXACT = 60
 
 @dataclass(frozen=True)
 class Rounds:
-    """The values of a metric in two runs, base and new, and which values are better.
+    """The values of a metric in the rounds of two runs, base and new.
 
     ``base`` and ``new`` have one value per round, for at least one round, in the order of the rounds and in the same
-    unit. All values are above 0, which is not checked. The two lengths may differ. ``family`` names the metrics among
-    which the false discovery rate is controlled. ``is_sequential`` says that a run was ended when it had a verdict, so
-    that the test must hold after every round (``sequential_test.py``). ``rounding`` has the largest rounding of the
-    numbers of each side (``rounding.py``), 0 for values that were not printed.
+    unit. All values are above 0, which is not checked. The two lengths may differ. ``better`` says whether higher or
+    lower values are better. ``family`` names the metrics among which the false discovery rate is controlled.
+    ``is_sequential`` says that a run was stopped when its verdict was known, so that the test must hold after every
+    round (``sequential_test.py``). ``rounding`` has the largest rounding of the numbers of (base, new) as a share
+    (``rounding.py``), 0 for values that were not printed.
     """
 
     base: Sequence[float]
@@ -91,23 +92,24 @@ class _Shift:
 
 
 def judge(metrics: Sequence[Rounds], same_within: float = SAME_WITHIN) -> list[Judged]:
-    """Return the verdict on each metric, in the same order; an empty list for no metrics.
+    """Return the verdict on each metric, in the same order.
 
-    All metrics of a comparison must be judged together, since the false discovery rate is that of each family.
-    ``same_within`` is a share (0.05 is 5 %): a metric is SAME if it is neither FASTER nor SLOWER and the 90 % interval
-    of its ratio is between 1 / (1 + ``same_within``) and 1 + ``same_within``, which is an equivalence test at 5 %. Any
-    other metric is UNSURE, as is one with too few rounds for an interval: 5 and 5, 4 and 6, or 3 and 9 rounds in the
-    two runs are enough, in either order. The module's docstring has the conditions for FASTER and SLOWER.
+    All ``metrics`` of a comparison must be judged together, since the false discovery rate is controlled within each
+    family. ``same_within`` is a share (0.05 is 5 %): a metric is SAME if it is neither FASTER nor SLOWER and the 90 %
+    interval of its ratio is between 1 / (1 + ``same_within``) and 1 + ``same_within``, which is an equivalence test at
+    5 %. Any other metric is UNSURE, and so is a metric with too few rounds for an interval: 5 and 5, 4 and 6, or 3 and
+    9 rounds in the two runs are enough, in either order. The module's docstring has the conditions for FASTER and
+    SLOWER.
     """
-    shifts = [_shift_of(each) for each in metrics]
-    found = significant_by_family([shift.probability for shift in shifts], [each.family for each in metrics])
+    shifts = [_shift_of(metric) for metric in metrics]
+    significant = significant_by_family([shift.probability for shift in shifts], [metric.family for metric in metrics])
     return [
-        _judged(each, shift, is_found, same_within)
-        for each, shift, is_found in zip(metrics, shifts, found, strict=True)
+        _judged(metric, shift, is_significant, same_within)
+        for metric, shift, is_significant in zip(metrics, shifts, significant, strict=True)
     ]
 
 
-def _judged(metric: Rounds, shift: _Shift, is_found: bool, same_within: float) -> Judged:
+def _judged(metric: Rounds, shift: _Shift, is_significant: bool, same_within: float) -> Judged:
     ratio, (low, high) = math.exp(shift.middle), shift.change
     n_rounds = min(len(metric.base), len(metric.new))
     if math.isnan(low):
@@ -116,19 +118,22 @@ def _judged(metric: Rounds, shift: _Shift, is_found: bool, same_within: float) -
         few = f"too few rounds ({n_rounds}): a verdict needs {_MIN_SEQUENTIAL}"
         return Judged("UNSURE", ratio, None, few, rounds_needed=_MIN_SEQUENTIAL)
     ci = (math.exp(low), math.exp(high))
-    margin = max(min_change(same_within), OWN_MOVES * shift.spread, OWN_MOVES * shift.drift) + shift.rounding
+    margin = (
+        max(min_change(same_within), MIN_MOVES_OF_SPREAD * shift.spread, MIN_MOVES_OF_SPREAD * shift.drift)
+        + shift.rounding
+    )
     precision = Precision(shift.change, shift.same, rounding=shift.rounding)
     detectable = detectable_change(margin, precision.half)
-    if is_found and abs(shift.middle) >= margin and (low > 0 or high < 0):
+    if is_significant and abs(shift.middle) >= margin and (low > 0 or high < 0):
         return Judged(change_of(shift.middle, metric.better), ratio, ci, "", detectable)
     if max(map(abs, shift.same)) <= math.log1p(same_within):
         return Judged("SAME", ratio, ci, "", detectable)
     needed = rounds_needed(shift.middle, precision, margin, same_within, n_rounds)
-    why = _why_unsure(shift, is_found, margin, same_within)
+    why = _why_unsure(shift, is_significant, margin, same_within)
     if _is_rounding_decisive(shift, margin, same_within):
         digits = printed_digits(max(metric.rounding))
         why = f"printed with {digits}: a difference below {math.expm1(shift.rounding) * 100:.1f} % may be rounding"
-    return Judged("UNSURE", ratio, ci, f"{why}; {needed_words(needed)}", detectable, needed)
+    return Judged("UNSURE", ratio, ci, f"{why}; {needed_text(needed)}", detectable, needed)
 
 
 def _is_rounding_decisive(shift: _Shift, margin: float, same_within: float) -> bool:
@@ -140,13 +145,13 @@ def _is_rounding_decisive(shift: _Shift, margin: float, same_within: float) -> b
     return 0 < shift.rounding >= min(half, short_of_change, short_of_same)
 
 
-def _why_unsure(shift: _Shift, is_found: bool, margin: float, same_within: float) -> str:
+def _why_unsure(shift: _Shift, is_significant: bool, margin: float, same_within: float) -> str:
     varies = f"rounds vary by {math.expm1(shift.spread) * 100:.1f} %"
     if shift.drift > shift.spread:
         varies = f"a run drifted by {math.expm1(shift.drift) * 100:.1f} %"
-    if abs(shift.middle) >= margin and not is_found:
+    if abs(shift.middle) >= margin and not is_significant:
         return f"{varies}: the difference may be chance"
-    if is_found and abs(shift.middle) < margin:
+    if is_significant and abs(shift.middle) < margin:
         return f"{varies}: a difference below {math.expm1(margin) * 100:.1f} % may be the machine's own variation"
     return f"{varies}: the interval is wider than {same_within * 100:.0f} % to each side"
 
@@ -167,11 +172,11 @@ def _shift_of(metric: Rounds) -> _Shift:
 
 
 # The estimate, its 99 % and 90 % interval, and its p-value.
-_Found: TypeAlias = tuple[float, tuple[float, float], tuple[float, float], float]
+_Estimate: TypeAlias = tuple[float, tuple[float, float], tuple[float, float], float]
 _NO_INTERVAL = (math.nan, math.nan)
 
 
-def _by_order(base: Floats, new: Floats) -> _Found:
+def _by_order(base: Floats, new: Floats) -> _Estimate:
     differences = np.sort((new[:, None] - base[None, :]).ravel())
     middle = float(np.median(differences))
     ends = [_interval(differences, len(base), len(new), share) for share in (CONFIDENCE, EQUIVALENCE_CONFIDENCE)]
@@ -185,7 +190,7 @@ def _interval(differences: Floats, base: int, new: int, confidence: float) -> tu
     return (float(differences[rank]), float(differences[-1 - rank])) if rank is not None else _NO_INTERVAL
 
 
-def _in_sequence(base: Floats, new: Floats) -> _Found:
+def _in_sequence(base: Floats, new: Floats) -> _Estimate:
     """Return the difference of the means, with intervals and a p-value that hold after every round."""
     middle = float(np.mean(new) - np.mean(base))
     if min(len(base), len(new)) < _MIN_SEQUENTIAL:
@@ -241,8 +246,8 @@ def _tails(base: int, new: int) -> Floats:
         up, down = base + step, step
         if up <= base * new:
             counts[up:] -= counts[: len(counts) - up].copy()
-        for place in range(down, len(counts)):
-            counts[place] += counts[place - down]
+        for index in range(down, len(counts)):
+            counts[index] += counts[index - down]
     return np.asarray(np.cumsum(counts) / math.comb(base + new, new))
 
 

@@ -1,4 +1,4 @@
-"""Say what the difference between two values means, for all modules that judge runs. Pure functions.
+"""Define the verdicts on the difference between two values, for all modules that compare runs. Pure functions.
 
 A metric is FASTER or SLOWER if its difference is significant and large enough, and SAME if an equivalence test rules
 out a change of a given size. Everything else is UNSURE.
@@ -15,13 +15,13 @@ from nameplate.statistics.constants import MIN_CHANGE
 
 Verdict: TypeAlias = Literal["FASTER", "SLOWER", "SAME", "UNSURE", "INCOMPARABLE"]
 
-# The confidence of the interval that is shown, and that must exclude no change.
+# The confidence of the interval that is shown. For FASTER and SLOWER it must not contain a difference of 0.
 CONFIDENCE = 0.99
 # Two one-sided tests at 5 % reject a change of this size or more if the 90 % interval is within it (Schuirmann, "A
 # comparison of the two one-sided tests procedure and the power approach", 1987).
 EQUIVALENCE_CONFIDENCE = 0.90
 SAME_WITHIN = 0.05
-# Half of a wider interval, as a logarithm, is as good as none.
+# If half the width of an interval, as a natural logarithm, is larger, the interval counts as unknown.
 MAX_HALF = 20.0
 # More rounds than this are not worth a number.
 MAX_ROUNDS = 1000
@@ -35,11 +35,11 @@ class Judged:
 
     ``ratio`` is new / base, whichever direction is better, and ``ci`` the lower and upper end of its 99 % interval.
     ``verdict`` takes the better direction into account: FASTER means that the new run is better. ``ci`` is None if
-    there are too few rounds for an interval. ``reason`` says in words why the verdict is UNSURE; it is empty for
-    FASTER, SLOWER and SAME. INCOMPARABLE is for callers; no judgement returns it. ``detectable`` is the smallest
-    change, as a share, that these two runs would show with a probability of 80 %; None without an interval.
-    ``rounds_needed`` is the number of rounds of each run that would turn UNSURE into another verdict, if the difference
-    stays as it is; 0 if more rounds would not, or if it is not known.
+    there are too few rounds for an interval. ``reason`` is a phrase that says why the verdict is UNSURE; it is "" for
+    FASTER, SLOWER and SAME. Only callers set INCOMPARABLE; no test returns it. ``detectable`` is the smallest change,
+    as a share (0.05 is 5 %), that runs like these two would show with a probability of 80 %; None without an interval.
+    ``rounds_needed`` is the number of rounds of each run that would turn UNSURE into another verdict if the difference
+    stays the same; 0 if no number of rounds would, or if the number is unknown.
     """
 
     verdict: Verdict
@@ -52,11 +52,12 @@ class Judged:
 
 @dataclass(frozen=True)
 class Precision:
-    """How precise a difference of two logarithms is, and what would make it more precise.
+    """The intervals of a difference of two natural logarithms, and the parts of them that more rounds do not reduce.
 
-    ``change`` is its 99 % interval, and ``same`` the one that decides SAME (90 %), both (low, high). ``lasting`` is the
-    share of the variance that more rounds do not reduce, from 0 to 1, such as the variation between runs. ``rounding``
-    is the part of half of either interval that rounding accounts for, which more rounds do not reduce either.
+    ``change`` is the 99 % interval, which decides FASTER and SLOWER, and ``same`` the 90 % interval, which decides
+    SAME, both (low, high). ``lasting`` is the share of the variance that more rounds do not reduce, from 0 to 1, such
+    as the variation between runs. ``rounding`` is the part of half the width of either interval that the rounding of
+    printed values causes.
     """
 
     change: tuple[float, float]
@@ -76,35 +77,39 @@ class Precision:
 
 
 def min_change(same_within: float) -> float:
-    """Return the smallest difference of logarithms that may be called FASTER or SLOWER.
+    """Return the smallest difference of natural logarithms that may be called FASTER or SLOWER.
 
-    It is that of 3 %, or of ``same_within`` if that is less: if SAME means within 1 %, a change by 2 % is reported.
+    It is the logarithm of a change by 3 %, or by ``same_within`` if that share is less: if SAME means within 1 %
+    (``same_within`` 0.01), a change by 2 % is reported.
     """
     return math.log1p(min(MIN_CHANGE, same_within))
 
 
 def change_of(middle: float, better: Literal["higher", "lower"]) -> Verdict:
-    """Return FASTER or SLOWER for a difference of logarithms, new less base, that is not 0."""
+    """Return FASTER or SLOWER for a difference of logarithms, new less base, that is not 0.
+
+    ``better`` says whether higher or lower values of the metric are better.
+    """
     return "FASTER" if (middle > 0) == (better == "higher") else "SLOWER"
 
 
 def detectable_change(margin: float, half: float) -> float:
     """Return the smallest change, as a share, that is called FASTER or SLOWER with a probability of 80 %.
 
-    ``margin`` is the smallest change that may be called so, and ``half`` half the width of the 99 % interval, both as
-    logarithms. An estimate must reach the larger of the two, and four of five estimates lie above the true change less
-    0.84 standard errors.
+    ``margin`` is the smallest change that may be called FASTER or SLOWER, and ``half`` is half the width of the 99 %
+    interval, both as natural logarithms. An estimate must reach the larger of ``margin`` and ``half``, and four of five
+    estimates lie above the true change less 0.84 standard errors.
     """
     normal = NormalDist()
     return math.expm1(max(margin, half) + normal.inv_cdf(_POWER) * half / normal.inv_cdf((1 + CONFIDENCE) / 2))
 
 
 def rounds_needed(middle: float, precision: Precision, margin: float, same_within: float, rounds: int) -> int:
-    """Return how many rounds would decide if the difference stays as it is; 0 if no number of them would.
+    """Return how many rounds of each run would decide if the difference stays the same; 0 if no number would.
 
-    ``middle`` is the difference of the logarithms, ``margin`` the smallest change that may be called FASTER or SLOWER,
-    as a logarithm, ``same_within`` the share within which two values are SAME, and ``rounds`` the number of rounds in
-    the shorter run. The result is at least one more than that.
+    ``middle`` is the difference of the natural logarithms, ``precision`` has its intervals, ``margin`` is the smallest
+    change that may be called FASTER or SLOWER, as a logarithm, ``same_within`` is the share within which two values are
+    SAME, and ``rounds`` is the number of rounds in the shorter run. The result, if not 0, is above ``rounds``.
     """
     rooms = [(math.log1p(same_within) - abs(middle), precision.half_same)]
     if abs(middle) >= margin:
@@ -114,8 +119,8 @@ def rounds_needed(middle: float, precision: Precision, margin: float, same_withi
     return 0 if math.isinf(needed) else max(math.ceil(needed), rounds + 1)
 
 
-def needed_words(n_rounds: int) -> str:
-    """Return in words what ``rounds_needed`` found."""
+def needed_text(n_rounds: int) -> str:
+    """Return a phrase that says how many rounds would decide, from the result of ``rounds_needed``."""
     if n_rounds == 0:
         return "more rounds would not decide a difference of this size"
     if n_rounds > MAX_ROUNDS:
@@ -135,21 +140,23 @@ def _rounds_for(room: float, half: float, lasting: float, rounds: int) -> float:
 
 
 def verdict_on(
-    middle: float, precision: Precision, *, is_found: bool, better: Literal["higher", "lower"], rounds: int,
+    middle: float, precision: Precision, *, is_significant: bool, better: Literal["higher", "lower"], rounds: int,
     same_within: float,
 ) -> Judged:  # fmt: skip
     """Return the verdict on a difference of logarithms, new less base.
 
-    It is a change if the difference is significant (``is_found``), its interval excludes 0, and it is large enough
-    (``min_change``). It is SAME if the interval of the equivalence test is within ``same_within``. ``rounds`` is the
-    number of rounds in the shorter run, from which the reason for UNSURE says how many would decide.
+    ``precision`` has the intervals. The verdict is FASTER or SLOWER if the difference ``middle`` is significant
+    (``is_significant``), its 99 % interval excludes 0, and it is large enough (``min_change``). It is SAME if the 90 %
+    interval is within ``same_within``, a share (0.05 is 5 %), and otherwise UNSURE. ``better`` says whether higher or
+    lower values are better. ``rounds`` is the number of rounds in the shorter run; the reason for UNSURE says how many
+    rounds would decide.
     """
     margin, (low, high) = min_change(same_within), precision.change
     ratio, ci = math.exp(middle), (math.exp(low), math.exp(high))
     detectable = detectable_change(margin, precision.half)
-    if is_found and abs(middle) >= margin and (low > 0 or high < 0):
+    if is_significant and abs(middle) >= margin and (low > 0 or high < 0):
         return Judged(change_of(middle, better), ratio, ci, "", detectable)
     if max(map(abs, precision.same)) <= math.log1p(same_within):
         return Judged("SAME", ratio, ci, "", detectable)
     needed = rounds_needed(middle, precision, margin, same_within, rounds)
-    return Judged("UNSURE", ratio, ci, needed_words(needed), detectable, needed)
+    return Judged("UNSURE", ratio, ci, needed_text(needed), detectable, needed)

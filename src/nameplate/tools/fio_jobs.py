@@ -1,4 +1,4 @@
-"""The jobs of a fio output with their options, and which of them ran at the same time."""
+"""Collect the jobs in fio's output with their options, and find which jobs ran at the same time."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from nameplate.tools.fio_options import SYNONYMS, is_on, overwritten, quantity
 from nameplate.tools.fio_output import FioDirection, FioEntry, FioOutput
 from nameplate.tools.output import decoded_object
 
-# Jobs that follow each other may seem to overlap by this time, since their times are rounded.
+# Jobs that ran one after the other may seem to overlap by up to this time, since times are rounded.
 _CLOCK_MS = 2
-# The group of an entry whose job wrote no statistics (stats=0), as the unsigned number that -1 becomes.
+# fio's group id of a job without statistics (stats=0): -1 as an unsigned number.
 _NO_STATISTICS = (1 << 32) - 1
 
 
@@ -24,9 +24,13 @@ class _Group(msgspec.Struct):
 
 @dataclass(frozen=True)
 class FioJob:
-    """A job with its options and the entries of its processes: one for each, or one for all with group_reporting.
+    """A job in fio's output.
 
-    ``unclear`` are options whose value fio does not tell, since several global sections set them.
+    - ``name``, ``groupid``: the job's name, and the number of its reporting group
+    - ``version``: fio's version as (major, minor)
+    - ``options``: the options of the job and of the global sections by name, without synonyms
+    - ``unclear``: the options whose values fio does not report, because several global sections set them
+    - ``entries``: one entry per process, or one for all processes with ``group_reporting``; empty if not decodable
     """
 
     name: str
@@ -38,13 +42,17 @@ class FioJob:
 
     @property
     def sides(self) -> Mapping[str, Sequence[FioDirection]]:
-        """Return the sides that transferred anything, by direction: read, write, trim or mixed."""
+        """Return the statistics of the directions that transferred data, with one item per entry.
+
+        The keys are "read", "write", "trim" or "mixed" (with ``unified_rw_reporting``). The mapping is empty if nothing
+        was transferred.
+        """
         sides = {
             "read": [entry.read for entry in self.entries],
             "write": [entry.write for entry in self.entries],
             "trim": [entry.trim for entry in self.entries],
         }
-        # With unified_rw_reporting=both, the other directions are there as well.
+        # With unified_rw_reporting=both, fio prints the other directions as well.
         mixed = [entry.mixed for entry in self.entries if entry.mixed]
         if mixed and not any(side.total_ios for side in (*sides["read"], *sides["write"])):
             sides["mixed"] = mixed
@@ -52,24 +60,30 @@ class FioJob:
 
     @property
     def start_ms(self) -> int:
-        """Return the time at which the first of its processes began, 0 if the output does not tell it."""
+        """Return the start time of the job's first process in ms, or 0 if the output does not report it."""
         return min((entry.job_start for entry in self.entries), default=0)
 
     @property
     def runtime_ms(self) -> int:
-        """Return the time that the process ran that took the longest."""
+        """Return the runtime of the job's slowest process in ms, or 0 if the job transferred nothing."""
         return max((side.runtime for sides in self.sides.values() for side in sides), default=0)
 
     @property
     def total_runtime_ms(self) -> int:
-        """Return the sum of the times of all processes, 0 if the output does not tell it."""
+        """Return the sum of the runtimes of all processes in ms, or 0 if the output does not report it."""
         return sum(entry.job_runtime for entry in self.entries)
 
 
 def job_batches(output: FioOutput, version: tuple[int, int], skipped: list[str]) -> Sequence[list[FioJob]]:
-    """Return the jobs that ran at the same time, batch after batch; entries that cannot be decoded are skipped.
+    """Return the jobs in batches: the jobs of a batch ran at the same time, and the batches ran one after the other.
 
-    Their times tell which ones did, since versions before 3.39 do not print ``new_group`` if it is written as a flag.
+    ``output`` is the last object of a run, and ``version`` is fio's version as (major, minor). A job that cannot be
+    decoded is in its batch without entries, and a sentence about it is appended to ``skipped``. Batches follow from the
+    times of the jobs if fio reports them, because fio before 3.39 does not print the option ``new_group`` if it has no
+    value.
+
+    Raises:
+        Unreadable: a job has no statistics (``stats=0``).
     """
     batches: list[list[FioJob]] = []
     for job in _jobs(output, version, skipped):
@@ -80,7 +94,7 @@ def job_batches(output: FioOutput, version: tuple[int, int], skipped: list[str])
     active = [job for batch in batches for job in batch if job.sides]
     if all(job.start_ms for job in active):
         return _overlapping(batches)
-    # Every entry has the time since fio began, in whole seconds, rounded up.
+    # Each entry has the time since fio started, in whole seconds, rounded up.
     elapsed_s = max((entry.elapsed for job in active for entry in job.entries), default=0)
     if elapsed_s and sum(max(job.runtime_ms for job in batch) for batch in batches) >= 1000 * elapsed_s:
         return [[job for batch in batches for job in batch]]
@@ -88,13 +102,13 @@ def job_batches(output: FioOutput, version: tuple[int, int], skipped: list[str])
 
 
 def _is_beside(job: FioJob) -> bool:
-    """Return whether a job with a group of its own did not wait for the jobs before it."""
+    """Return whether a job with a reporting group of its own started without waiting for the jobs before it."""
     is_waiting = is_on(job.options, "stonewall") or is_on(job.options, "wait_for_previous")
     return is_on(job.options, "new_group") and not is_waiting
 
 
 def _overlapping(batches: Sequence[list[FioJob]]) -> Sequence[list[FioJob]]:
-    """Return the batches, of which those are joined that ran at the same time by the times at which jobs began."""
+    """Return the batches, after joining those that overlap according to the start times of their jobs."""
     joined: list[list[FioJob]] = []
     end_ms = 0
     for batch in batches:
@@ -110,29 +124,31 @@ def _overlapping(batches: Sequence[list[FioJob]]) -> Sequence[list[FioJob]]:
 def _jobs(output: FioOutput, version: tuple[int, int], skipped: list[str]) -> Iterable[FioJob]:
     """Return the jobs in the order of the output. A job that cannot be decoded has no entries.
 
-    Raises Unreadable if one has no statistics.
+    Raises Unreadable if a job has no statistics.
     """
     jobs: dict[tuple[int, str, tuple[tuple[str, str], ...]], FioJob] = {}
     global_options = output.global_options
-    # A job has the global options of the sections before it, and fio prints those of all sections together. Of a
-    # single group, one of several values is that of the command line, which a job file's global section replaces.
+    # A job has the options of the global sections before it, but fio prints the options of all sections together. With
+    # a single group, the earlier of two values is from the command line, and a global section replaces it.
     groups = [decoded_object(raw, _Group).groupid for raw in output.jobs]
     if _NO_STATISTICS in groups:
         number = groups.index(_NO_STATISTICS) + 1
-        raise Unreadable(f"job number {number} has no statistics (stats=0), and may have run beside the others")
+        raise Unreadable(
+            f"job number {number} has no statistics (stats=0), and may have run at the same time as the others"
+        )
     unclear = overwritten(global_options) if len(set(groups)) > 1 else set()
     for number, raw in enumerate(output.jobs, start=1):
         try:
             entry = decoded_object(raw, FioEntry)
         except Unreadable as error:
             skipped.append(f"job number {number}: {error}")
-            # It may have run beside others.
+            # The job may have run at the same time as others.
             groupid = decoded_object(raw, _Group).groupid
             jobs[groupid, str(number), ()] = FioJob(f"number {number}", groupid, version, {})
             continue
         options: dict[str, str] = {}
         for name, text in (*global_options, *entry.options.items()):
-            # Of two options that contradict each other the latter counts.
+            # If two options contradict each other, the later one counts.
             options.pop(SYNONYMS.get(name, name), None)
             options[SYNONYMS.get(name, name)] = text
         key = entry.groupid, entry.jobname, tuple(sorted(options.items()))

@@ -1,6 +1,6 @@
-"""The options of fio jobs by what they change, for reading fio's output.
+"""Classify the options of fio jobs by their effect on the work, in order to read fio's output.
 
-The names are those of fio 3.0 to 3.41 (options.c), of which either of two synonyms may occur.
+The option names are from fio 3.0 to 3.41 (options.c). Of two synonyms, either may occur in an output.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence, Set
 
 # Synonyms of the options below that set a parameter of disk_block.
 SYNONYMS = {"readwrite": "rw", "blocksize": "bs"}
-# Options that set the same quantity as another one.
+# Options that set the same quantity under another name.
 _OPPOSITES = {"buffered": "direct", "rwmixwrite": "rwmixread"}
 
 _READ = {
@@ -19,14 +19,13 @@ _READ = {
     "directory", "filename_format", "invalidate", "pre_read",
 }  # fmt: skip
 
-# They keep the rate of a job below what the machine delivers.
+# Options that limit the rate of a job to less than the machine delivers.
 RATE_LIMITS = ("rate", "rate_iops")
 
-# They name the folder, device or image on which an engine works.
+# Options that name the folder, device or image on which an engine works.
 LOCATIONS = ("directory", "pool", "rbdname", "uri", "nfs_url", "volume", "libblkio_path")
 
-# They change where, how long and with what content of files, reports and threads a job works, but not what one of its
-# operations is.
+# Options that change a job's location, duration, file content, reports or threads, but not its individual operations.
 _HARMLESS = {
     "name", "description", "unique_filename", "filetype", "size", "filesize",
     "io_size", "io_limit", "fill_device", "fill_fs", "offset", "fileoffset", "offset_align", "offset_increment",
@@ -50,7 +49,7 @@ _HARMLESS = {
     "clientname", "brick", "libblkio_driver",
 }  # fmt: skip
 
-# Any other option changes the work unless it is off, or has one of these values.
+# Any other option changes the work, unless it is off or has one of the values in _NEUTRAL.
 _OFF = {"0", "none"}
 _NEUTRAL: Mapping[str, Set[str]] = {
     "percentage_random": {"100", "100,100", "100,100,100"},
@@ -63,7 +62,7 @@ _NEUTRAL: Mapping[str, Set[str]] = {
     "iodepth_batch_complete_min": {"1"},
     "io_submit_mode": {"inline"},
     "cmd_type": {"nvme"},
-    # A zero is a pattern, and none is a scheduler.
+    # These options have no neutral value: 0 is a pattern, and none is a scheduler.
     "buffer_pattern": set(),
     "verify_pattern": set(),
     "ioscheduler": set(),
@@ -71,13 +70,13 @@ _NEUTRAL: Mapping[str, Set[str]] = {
 
 # Engines that use the same system calls as a library of nameplate.
 LIBRARIES = {"psync": "pread", "sync": "posix", "libaio": "libaio", "io_uring": "uring", "mmap": "mmap"}
-# Engines that move the blocks of a file or device in another way; they keep fio's name, which no library has.
+# Other engines that transfer blocks of a file or device; nameplate reports them under fio's name.
 OTHER_ENGINES = {
     "vsync", "pvsync", "pvsync2", "posixaio", "solarisaio", "windowsaio", "splice", "sg", "io_uring_cmd",
     "libblkio", "xnvme", "libpmem", "dev-dax", "mtd", "rbd", "rados", "nbd", "nfs", "gfapi", "gfapi_async",
     "libiscsi",
 }  # fmt: skip
-# Engines that wait for each operation, whatever iodepth says.
+# Synchronous engines: they ignore iodepth.
 WAITING_ENGINES = {"psync", "sync", "mmap", "vsync", "pvsync", "pvsync2", "splice", "libpmem", "dev-dax", "mtd"}
 
 
@@ -85,9 +84,9 @@ _UNIT_MS = {"us": 1e-3, "ms": 1, "s": 1e3, "m": 60e3, "h": 3600e3, "d": 86400e3}
 
 
 def changing_option(options: Mapping[str, str]) -> str | None:
-    """Return the first option, as ``name=value``, that changes the work in a way that disk_block does not have.
+    """Return the first option, as ``name=value``, that changes the work in a way that disk_block cannot express.
 
-    ``options`` are those of a job by name, without synonyms. None means that there is no such option.
+    ``options`` are the options of one job by name, without synonyms. The result is None if there is no such option.
     """
     for name, text in options.items():
         if name not in {*_READ, *_HARMLESS, *RATE_LIMITS} and text not in _NEUTRAL.get(name, _OFF):
@@ -96,9 +95,10 @@ def changing_option(options: Mapping[str, str]) -> str | None:
 
 
 def overwritten(options: Sequence[tuple[str, str]]) -> set[str]:
-    """Return the options that change the work and that occur more than once, with several meanings.
+    """Return the names of the options that change the work and that are set several times with different meanings.
 
-    Of two options that set the same quantity, such as ``direct`` and ``buffered``, both count as set.
+    ``options`` are (name, value) pairs. Options that set the same quantity, for example ``direct`` and ``buffered``,
+    count as one option, under the name that ``quantity`` returns.
     """
     meanings: dict[str, set[str]] = {}
     for name, text in options:
@@ -107,7 +107,7 @@ def overwritten(options: Sequence[tuple[str, str]]) -> set[str]:
 
 
 def _meaning(name: str, text: str) -> str:
-    """Return the value that an option gives to its ``quantity``: ``rwmixwrite=40`` is 60 % of reads."""
+    """Return the value that an option gives to its ``quantity``: ``rwmixwrite=40`` means 60 % reads, so "60"."""
     if name in ("direct", "buffered"):
         return str(is_on({name: text}, name) == (name == "direct"))
     if name == "rwmixwrite" and text.isdecimal():
@@ -116,17 +116,26 @@ def _meaning(name: str, text: str) -> str:
 
 
 def quantity(name: str) -> str:
-    """Return the option under which all options that set the same quantity count: ``direct`` for ``buffered``."""
+    """Return one common name for all options that set the same quantity as the option ``name``.
+
+    The result is "direct" for ``buffered``, "bs" for ``blocksize``, and ``name`` for an option without a counterpart.
+    """
     name = SYNONYMS.get(name, name)
     return _OPPOSITES.get(name, name)
 
 
 def is_on(options: Mapping[str, str], name: str) -> bool:
-    """Return whether an option is given and is not a zero, which may be written in several ways."""
+    """Return whether the option ``name`` in ``options`` has a value other than zero; ``00`` and ``0x0`` are zeros, too.
+
+    The result is False for an option that is not given.
+    """
     return re.fullmatch(r"0+|0x0+", options.get(name, "0")) is None
 
 
 def time_ms(text: str) -> float | None:
-    """Return a time of an option in ms, None if it is not one. Its unit is the second, unless it is named."""
+    """Return the time that an option's value states, in ms, or None if ``text`` is not a time.
+
+    The units are us, ms, s, m, h and d; a number without a unit is in seconds.
+    """
     match = re.fullmatch(r"(\d{1,18}(?:\.\d{1,18})?)(us|ms|s|m|h|d)?", text.lower())
     return float(match[1]) * _UNIT_MS[match[2] or "s"] if match else None

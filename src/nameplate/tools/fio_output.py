@@ -1,4 +1,4 @@
-"""The JSON objects that fio prints, and the last one of a run with --status-interval."""
+"""Decode the JSON objects that fio prints, and choose the last object of a run with --status-interval."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from nameplate.errors import Unreadable
 from nameplate.records.numbers import Count, Real
 from nameplate.tools.output import decoded_object
 
-# Two times of a run that are meant to be the same may differ by this.
+# Two times of a run that should be equal may differ by this.
 _CLOCK_MS = 100
-# The time left that fio prints before it has an estimate.
+# The value of eta before fio has an estimate.
 _NO_ESTIMATE = (1 << 31) - 1
-# The last operations of a job may be faster than the others before them by this factor.
+# The last operations of a job may be faster than the earlier ones by this factor.
 _MAX_SPEED_UP = 10
 
 
@@ -27,7 +27,11 @@ class _Latency(msgspec.Struct):
 
 
 class FioDirection(msgspec.Struct):
-    """One direction of a job: B/s, bytes, milliseconds, operations, and their latencies in ns."""
+    """The statistics of one direction of a job.
+
+    ``iops`` is in operations/s, ``bw_bytes`` in B/s, ``io_bytes`` in bytes and ``runtime`` in ms. ``total_ios`` is the
+    number of operations. ``lat_ns`` has total latencies and ``clat_ns`` completion latencies, in ns.
+    """
 
     iops: Real = 0.0
     bw_bytes: Real = 0.0
@@ -39,7 +43,14 @@ class FioDirection(msgspec.Struct):
 
 
 class FioEntry(msgspec.Struct):
-    """A process, or with group_reporting a group of them. ``mixed`` has reads and writes of unified_rw_reporting."""
+    """One process of a job, or all processes of a reporting group with ``group_reporting``, as fio prints it.
+
+    ``error`` is the error number of the job and ``total_err`` the number of its errors, both 0 without an error.
+    ``groupid`` is the number of its reporting group. ``read``, ``write`` and ``trim`` have the statistics by direction;
+    ``mixed`` has their sum if ``unified_rw_reporting`` is set. ``job_start`` and ``job_runtime`` are in ms, ``eta`` and
+    ``elapsed`` in s; 0 if fio does not print them. ``iodepth_level`` has percentages by queue depth. ``options`` are
+    the job's own options.
+    """
 
     jobname: str
     error: int
@@ -58,27 +69,34 @@ class FioEntry(msgspec.Struct):
 
     @property
     def operations(self) -> int:
-        """Return the number of operations in all directions."""
+        """Return the total number of operations in all directions."""
         return sum(side.total_ios for side in self.directions)
 
     @property
     def is_of_end(self) -> bool:
-        """Return whether the run had nothing left to do. If it took a few seconds only, fio has no estimate of it."""
+        """Return whether the run had no time left when fio printed this object.
+
+        The result is also true if fio had no estimate of the time left, as in the first seconds of a run.
+        """
         return self.eta in (0, _NO_ESTIMATE)
 
     @property
     def runtime_ms(self) -> int:
-        """Return the time in the direction that took the longest."""
+        """Return the runtime in ms of the direction that took the longest."""
         return max(side.runtime for side in self.directions)
 
     @property
     def directions(self) -> Sequence[FioDirection]:
-        """Return the counts of reads, writes and trims, and those of all together."""
+        """Return the statistics of reads, writes and trims, and of all three together (empty without ``mixed``)."""
         return self.read, self.write, self.trim, self.mixed or FioDirection()
 
 
 class FioOutput(msgspec.Struct):
-    """One object of an output: the jobs, and the options of the global sections."""
+    """One JSON object of fio's output.
+
+    ``jobs`` and ``globals`` (the options of the global sections) are not decoded. ``timestamp_ms`` is the time at which
+    fio printed the object, in ms since 1970, or 0. ``client_stats`` is set if the jobs ran on remote hosts.
+    """
 
     version: str = msgspec.field(default="", name="fio version")
     timestamp_ms: Count = 0
@@ -88,30 +106,37 @@ class FioOutput(msgspec.Struct):
 
     @property
     def global_options(self) -> Sequence[tuple[str, str]]:
-        """Return the options of all global sections, in one list, in which fio prints an option as often as it is set.
+        """Return the options of all global sections as (name, value) pairs; an option that is set twice occurs twice.
 
-        Raises Unreadable if they are not text.
+        The pairs are in the order of the output.
+
+        Raises:
+            Unreadable: a value is not a string.
         """
         decoded_object(self.globals, dict[str, str])
-        # A dict keeps the last of equal names only.
+        # A dict would keep only the last of equal names.
         pairs: list[tuple[str, str]] = json.loads(bytes(self.globals), object_pairs_hook=list)
         return pairs
 
 
 def last_output(outputs: Sequence[FioOutput]) -> FioOutput:
-    """Return the last of the outputs that one run wrote with --status-interval.
+    """Return the last of the objects that one run printed with --status-interval, in the order of the file.
 
-    Raises Unreadable if there are none, or they are of several runs.
+    Raises:
+        Unreadable: ``outputs`` is empty, or its objects are from several runs.
     """
     if not outputs:
         raise Unreadable("no complete JSON object with fio's version: the output is cut off")
     if len(outputs) > 1 and not _is_one_run([_Snapshot(output) for output in outputs]):
-        raise Unreadable("the file has outputs of several runs: put each into a file of its own")
+        raise Unreadable("the file has outputs of several runs: put each into a separate file")
     return outputs[-1]
 
 
 class _Snapshot:
-    """A run's state when it wrote an output: its jobs, the time, and the whole seconds since it began, rounded up."""
+    """The state of a run when fio printed an object: jobs, the time, and the seconds since the start, rounded up.
+
+    ``has_ramp`` says whether the run has a global ``ramp_time``.
+    """
 
     def __init__(self, output: FioOutput) -> None:
         self.entries = [decoded_object(job, FioEntry) for job in output.jobs]
@@ -129,7 +154,7 @@ def _is_one_run(snapshots: Sequence[_Snapshot]) -> bool:
 
 
 def _goes_on(earlier: _Snapshot, later: _Snapshot) -> bool:
-    """Return whether a run with the state ``earlier`` may have had the other one later."""
+    """Return whether ``later`` can be a later state of the run whose earlier state is ``earlier``."""
     passed_ms = later.time_ms - earlier.time_ms
     return len(earlier.entries) <= len(later.entries) and all(
         (old.jobname, old.groupid) == (new.jobname, new.groupid)
@@ -139,12 +164,15 @@ def _goes_on(earlier: _Snapshot, later: _Snapshot) -> bool:
 
 
 def _is_same_job(old: FioEntry, new: FioEntry, passed_ms: int, has_ramp: bool) -> bool:
-    """Return whether a job may have gone on like this: it waited, ran, ended, or had its counts reset after a ramp."""
-    may_begin = has_ramp or not old.operations or not old.runtime_ms
-    if old.job_start and (old.job_start == new.job_start or not may_begin):
+    """Return whether ``new`` can be the state of the job ``old`` after ``passed_ms``.
+
+    The job may have waited, run or ended meanwhile, or, with ``has_ramp``, had its counts reset after ``ramp_time``.
+    """
+    may_start = has_ramp or not old.operations or not old.runtime_ms
+    if old.job_start and (old.job_start == new.job_start or not may_start):
         return old.job_start == new.job_start
     ran_ms, operations = new.runtime_ms - old.runtime_ms, new.operations - old.operations
     is_running = operations >= 0 and abs(passed_ms - ran_ms) <= _CLOCK_MS
     has_ended = 0 < ran_ms <= passed_ms and (0 < operations * old.runtime_ms <= _MAX_SPEED_UP * old.operations * ran_ms)
-    may_have_begun = may_begin and new.runtime_ms <= passed_ms + _CLOCK_MS
+    may_have_begun = may_start and new.runtime_ms <= passed_ms + _CLOCK_MS
     return new.directions == old.directions or is_running or has_ended or may_have_begun

@@ -1,4 +1,4 @@
-"""Read outputs of other tools as a run, in which every file is a round."""
+"""Read outputs of other tools as a run, in which each file is one round."""
 
 from __future__ import annotations
 
@@ -16,34 +16,34 @@ from nameplate.planning.sweep import experiment_id
 from nameplate.probes import probe_of
 from nameplate.records.inputs import files_in, is_folder, modified_s, read_input
 from nameplate.records.plan_record import Experiment, Limits, Plan, Value
-from nameplate.records.result import ImportedFile, Interval, Rated, Report, Result, Series, Summary
+from nameplate.records.result import ImportedFile, Rated, Report, Result, Series, Summary
 from nameplate.records.run_record import SCHEMA, Run
 from nameplate.statistics.rounding import COARSE, rounding_text
 from nameplate.statistics.stats import median, median_interval
 from nameplate.tools.external import importers_of, load_importers
 from nameplate.tools.output import Imported, Key, ToolOutput, shortened
 
-# Outputs of these tools have a few KB; those of fio with all percentiles have about a hundred.
+# Most outputs have a few KB; an output of fio with all percentiles has about 100 KB.
 _MAX_BYTES = 16 << 20
 _COLOUR = re.compile(r"\x1b\[[\d;]*[mK]")
 
 
 def read_imported(path: Path) -> Report:
-    """Return a report on an output of a known tool, or on a folder of such outputs of one tool.
+    """Return a report on an output of a known tool, or on a folder of outputs of one known tool.
 
-    Each file of the folder counts as a round; its subfolders are ignored. So does a file with the same text as another,
-    unless the tool prints the time of its run: then it is a copy. A result is the median over the files that
-    have its metric with the same parameters. The report has no machine, and no metric has a reference value. Its time
-    is that of the file that was modified first, and ``imported`` has each file with its digest. The notes name what is
-    not read, files of a folder included.
+    Each file of the folder is one round; subfolders are ignored. If a tool prints the time of its run, a file with the
+    same text as another one is a copy and is ignored. Each result is the median of one metric with the same parameters
+    over all files that contain it. The report's start time is the modification time of the oldest file, and
+    ``imported`` has the name and SHA-256 of each file. Its machine is None, and no metric has a reference value. The
+    notes list everything that was not read, with the reason.
 
     Raises:
-        FileError: a file cannot be read or is larger than 16 MiB, nothing can be read because files are of no known
-            tool or damaged, or the folder has no files or outputs of several tools.
+        FileError: a file cannot be read or is larger than 16 MiB, no file is a readable output of a known tool, or the
+            folder is empty or has outputs of several tools.
     """
     files = files_in(path) if is_folder(path) else [path]
     if not files:
-        raise FileError(f"{path} is empty")
+        raise FileError(f"{path} is empty; give a folder with outputs of one tool")
     outputs, problems, equal = _read_all(files)
     tools = {record.tool for record, _ in outputs}
     if len(tools) > 1:
@@ -71,16 +71,21 @@ def read_imported(path: Path) -> Report:
             *(f"{restriction}: the value does not show what the machine can do" for restriction in restrictions),
             *(["results are of outputs with different settings, folders, devices or hosts"] if is_mixed else []),
             *(f"not read: {reason}" for reason in (*shortened(skipped), *shortened(problems))),
-            *([f"{', '.join(shortened(equal))}: if these are copies, remove them"] if equal else []),
+            *(
+                [f"{', '.join(shortened(equal))}: if a file is only a copy of another, remove the copy"]
+                if equal
+                else []
+            ),
         ],
         path=path,
     )
 
 
 def _read_all(files: Sequence[Path]) -> tuple[list[tuple[ImportedFile, ToolOutput]], list[FileError], list[str]]:
-    """Return what was read from the files, why others were not, and which of them are equal without being copies.
+    """Return the outputs that were read, the errors of other files, and a sentence for each file that equals another.
 
-    Raises the first problem if nothing was read.
+    A file without the time of its run may equal another file without being a copy. Raises the first error if no file
+    was read.
     """
     outputs: list[tuple[ImportedFile, ToolOutput]] = []
     problems: list[FileError] = []
@@ -89,10 +94,10 @@ def _read_all(files: Sequence[Path]) -> tuple[list[tuple[ImportedFile, ToolOutpu
     for file in files:
         try:
             text, record, output = _read(file)
-            # A copy may have other ends of lines, another encoding or other spaces.
+            # A copy may have other line endings, another encoding or other spaces.
             digest = hashlib.sha256("".join(text.split()).encode()).hexdigest()
             if digest in names and output.is_dated:
-                raise FileError(f"{file} is the same output as {names[digest]}, and no further round")
+                raise FileError(f"{file} is the same output as {names[digest]}, not a further round")
             if digest in names:
                 equal.append(f"{file.name} is equal to {names[digest]}")
             names.setdefault(digest, file.name)
@@ -107,13 +112,13 @@ def _read_all(files: Sequence[Path]) -> tuple[list[tuple[ImportedFile, ToolOutpu
 
 
 def _read(path: Path) -> tuple[str, ImportedFile, ToolOutput]:
-    """Return the text of an output, a record of its file, and what was read from it."""
+    """Return the text of an output file, the record of the file, and the values that the text contains."""
     content = read_input(path, _MAX_BYTES, "output of a tool")
     text = _clean(content)
     importers = importers_of(text)
     if len(importers) > 1:
         names = " and ".join(importer.name for importer in importers)
-        raise FileError(f"{path} contains outputs of {names}: put each into a file of its own")
+        raise FileError(f"{path} contains outputs of {names}: put each into a separate file")
     if not importers:
         raise FileError(
             f"{path} is neither a run file nor an output of {', '.join(importer.name for importer in load_importers())}"
@@ -128,9 +133,9 @@ def _read(path: Path) -> tuple[str, ImportedFile, ToolOutput]:
 
 
 def _clean(content: bytes) -> str:
-    """Return a tool's output as text without control characters, and without the colours that wrappers add.
+    """Return a tool's output as text, without control characters and without the colours that wrappers add.
 
-    It is UTF-8, or what its byte order mark says: PowerShell's ``>`` writes UTF-16.
+    ``content`` is UTF-8, or UTF-16 if it has a byte order mark, as with ``>`` in PowerShell.
     """
     if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         content = content.decode("utf-16", errors="replace").encode()
@@ -156,15 +161,17 @@ def _report(
 
 
 def _result(values: Sequence[Imported]) -> Result:
-    """Return the result of the values of one metric with the same parameters, one for each round."""
+    """Return the result of one metric with the same parameters; ``values`` has one value per round."""
     first, rounds = values[0], [value.value for value in values]
     metric = next(metric for metric in probe_of(first.probe).metrics if metric.name == first.metric)
     interval, rounding = median_interval(rounds), max(value.rounding for value in values)
+    # The interval includes the values before they were rounded.
+    ci = (interval.low * (1 - rounding), interval.high / (1 - rounding)) if interval else None
     best = max(rounds) if metric.better == "higher" else min(rounds)
     restriction = next((value.restriction for value in values if value.restriction), "")
     summary = Summary(
         probe=first.probe, params=dict(sorted(first.params.items())), metric=first.metric, value=median(rounds),
-        unit=metric.unit, ci=_with_rounding(interval, rounding) if interval else None, rounds=len(rounds),
+        unit=metric.unit, ci=ci, rounds=len(rounds),
         samples=len(rounds), mean=statistics.fmean(rounds), best=best, sustained=None, p95=None, p99=None, rated=None,
         efficiency=None, outcome="ok", reason="rated: imported", stop="imported", disturbed=0.0,
     )  # fmt: skip
@@ -177,13 +184,8 @@ def _result(values: Sequence[Imported]) -> Result:
     )  # fmt: skip
 
 
-def _with_rounding(interval: Interval, rounding: float) -> tuple[float, float]:
-    """Return an interval that also contains the values before they were rounded."""
-    return interval.low * (1 - rounding), interval.high / (1 - rounding)
-
-
 def _possible_in_all(values: Sequence[Imported]) -> dict[str, list[Value]]:
-    """Return for each parameter that every round restricts, the values that any round allows."""
+    """Return the possible values of each parameter that all rounds restrict, from all rounds together."""
     names = set.intersection(*(set(value.possible) for value in values))
     return {
         name: list(dict.fromkeys(choice for value in values for choice in value.possible[name]))

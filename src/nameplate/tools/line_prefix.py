@@ -1,7 +1,7 @@
-"""Separate the processes whose lines a launcher or a job system wrote into one log, with a prefix before each line.
+"""Separate the output of several processes that a launcher or job system wrote into one log with line prefixes.
 
-A prefix is what precedes the heading of a tool's output in its line, such as ``[1,0]<stdout>:``, ``0: `` or a time. The
-lines that begin with the same prefix are of the same process; only a time may differ from line to line.
+A prefix is the text before the heading of a tool's output in the same line, for example ``[1,0]<stdout>:``, ``0: `` or
+a time. All lines with the same prefix belong to the same process; a time in the prefix may differ from line to line.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from nameplate.errors import Unreadable
 
-# The times that mpirun, ts, journald, container engines, CI systems and libraries write. None of them has an optional
-# part that could be a number of the tool.
+# The formats of the times that mpirun, ts, journald, container engines, CI systems and libraries write. No format has
+# an optional part that could match a number of the tool.
 _TIMES = (
     r"[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}",
     r"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)?",
@@ -34,33 +34,34 @@ _MAX_LENGTH, _MAX_PREFIXES = 200, 100
 
 @dataclass(frozen=True)
 class LogLine:
-    """A line of a log without its prefix. ``number`` is its number in the whole log, from 1."""
+    """A line of a log: ``text`` is the line without its prefix, ``number`` the line number in the whole log, from 1."""
 
     number: int
     text: str
 
 
 def has_heading(text: str, heading: str) -> bool:
-    """Return whether a line begins with the regular expression ``heading``, also after a prefix."""
+    """Return whether any line of ``text`` starts with the regular expression ``heading``, possibly after a prefix."""
     return next(_prefixes(text, heading), None) is not None
 
 
 def split_by_prefix(text: str, heading: str) -> tuple[Sequence[Sequence[LogLine]], Sequence[LogLine]]:
-    """Return the lines of each process that printed a heading, without their prefix, and the lines of no such process.
+    """Return the lines of each process that printed a heading, and the remaining lines.
 
-    ``heading`` is a regular expression for the beginning of a line. Processes are in the order of their headings. If no
-    line has the heading, all lines are those of one process.
+    ``text`` is the whole log. ``heading`` is a regular expression that matches the start of a tool's output. A line
+    belongs to a process if it has the same prefix as the heading of the process; the prefix is removed. Processes are
+    in the order in which their headings first appear. If no line has the heading, all lines belong to one process.
 
     Raises:
-        Unreadable: the lines with the heading have more than 100 prefixes.
+        Unreadable: the headings have more than 100 different prefixes.
     """
     patterns = list(dict.fromkeys(map(_pattern, _prefixes(text, heading)))) or [""]
     if len(patterns) > _MAX_PREFIXES:
         raise Unreadable(
-            f"its headings have more than {_MAX_PREFIXES} prefixes: put the lines with each prefix into a file of "
-            "their own"
+            f"its lines have more than {_MAX_PREFIXES} different prefixes, such as [n1]: "
+            "put the lines with each prefix into a separate file"
         )
-    # The longest one is tried first, because it may begin with a shorter one.
+    # The longest pattern is tried first, because a shorter one may match its start.
     by_length = sorted(patterns, key=len, reverse=True)
     prefix = re.compile("|".join(f"({pattern})" for pattern in by_length))
     processes: dict[str, list[LogLine]] = {pattern: [] for pattern in patterns}
@@ -74,22 +75,22 @@ def split_by_prefix(text: str, heading: str) -> tuple[Sequence[Sequence[LogLine]
 
 
 def _prefixes(text: str, heading: str) -> Iterator[str]:
-    """Yield what precedes each heading in its line, with at most one space at the end; the rest is indentation."""
+    """Yield the prefix of each heading with at most one space at its end; more spaces are the heading's indentation."""
     for match in re.finditer(heading, text):
-        begin = match.start()
-        line_begin = text.rfind("\n", max(0, begin - _MAX_LENGTH), begin) + 1
-        if not line_begin and begin >= _MAX_LENGTH:
+        start = match.start()
+        line_start = text.rfind("\n", max(0, start - _MAX_LENGTH), start) + 1
+        if not line_start and start >= _MAX_LENGTH:
             continue
-        indented = text[line_begin:begin]
+        indented = text[line_start:start]
         prefix = indented[: len(indented.rstrip()) + 1] if indented.strip() else ""
         if _PREFIX.fullmatch(prefix):
             yield prefix
 
 
 def _pattern(prefix: str) -> str:
-    """Return a regular expression for a prefix in which each time may be another one of the same form.
+    """Return a regular expression for a prefix, in which each time matches any time of the same form.
 
-    A space at the end is optional after a punctuation mark: it may be the heading's indentation.
+    A space at the end is optional after a punctuation mark, because it may be the heading's indentation.
     """
     if re.search(r"[^\w\s]\s$", prefix):
         return _pattern(prefix[:-1]) + r"\s?"

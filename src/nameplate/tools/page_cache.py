@@ -15,7 +15,11 @@ _libc.mincore.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_char_p)
 
 
 def warm(path: Path) -> None:
-    """Read a whole file, and check that the page cache then has all of it. Raises ToolFailed."""
+    """Read a whole file into the page cache, and check that the page cache then has all of its pages.
+
+    Raises:
+        ToolFailed: the file cannot be read, or not all of its pages are cached afterwards.
+    """
     try:
         with path.open("rb", buffering=0) as file:
             while file.read(_CHUNK):
@@ -26,10 +30,16 @@ def warm(path: Path) -> None:
 
 
 def check_cached(path: Path, when: str) -> None:
-    """Check that the page cache has all of a file, "before" or "after" the tool's run. Raises ToolFailed otherwise."""
+    """Check that the page cache has all pages of a file.
+
+    ``when``, "before" or "after", says in the error message whether the check was made before or after the tool's run.
+
+    Raises:
+        ToolFailed: a page is not cached, or the system does not report which pages are.
+    """
     share = cached_share(path)
     if share is None:
-        raise ToolFailed(f"the system does not tell whether {path.name} is in the page cache")
+        raise ToolFailed(f"the system does not show whether {path.name} is in the page cache")
     if share < 1:
         raise ToolFailed(
             f"{share * 100:.3g} % of {path.name} are in the page cache {when} its run, but all of it must be: "
@@ -38,9 +48,9 @@ def check_cached(path: Path, when: str) -> None:
 
 
 def cached_share(path: Path) -> float | None:
-    """Return the share (0 to 1) of a file's pages that are in the page cache; None if the system does not tell.
+    """Return the share (0 to 1) of a file's pages that are in the page cache, or None if the system does not report it.
 
-    The pages are counted by mincore(2).
+    An empty file has a share of 1. Source: mincore(2).
     """
     try:
         with path.open("rb") as file:

@@ -1,8 +1,9 @@
 """Compare nameplate with a reference tool: both do the same work in pairs, directly one after the other.
 
-Each pass runs every work once in a shuffled order. Within a pair, the order alternates from pass to pass (ABBA), so
-that a drift of the machine affects both sides equally. The result is the median of the pairs' ratios with its exact
-interval.
+Each pass measures one pair of every comparison, in a shuffled order. Within a pair, the order of the two programs
+alternates from pass to pass (ABBA), so that a drift of the machine affects both programs equally. Each pair has a
+ratio, which is above 1 if nameplate is better. The result of a comparison is the median of these ratios with the exact
+95 % interval.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ import signal
 import stat
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import msgspec
 
@@ -41,15 +42,16 @@ from nameplate.records.replaceable import is_work_folder, mark_work_folder
 from nameplate.records.run_record import Header, Outcome, Sample
 from nameplate.tools.page_cache import check_cached, warm
 from nameplate.tools.pairing import measure_pair, paired_ratio
-from nameplate.tools.process import free_port, loopback_host, on_cpus, read_output, run_tool, serving
 from nameplate.tools.reference_tool import ComparedMetric, ReferenceTool, ToolSetting, ToolWork
+from nameplate.tools.tool_process import free_port, loopback_host, on_cpus, read_output, run_tool, serving
 from nameplate.units import size_text
 
 # Six pairs are the minimum for an interval; a seventh allows for one outlier.
 DEFAULT_PAIRS = 7
 MIN_PAIRS = 5
-# A smaller difference is not reported.
+# Smaller differences are not reported.
 MIN_EFFECT = 0.05
+# The time that nameplate's core has in addition to ``Bench.seconds`` before it is killed.
 GRACE_S = 30.0
 # The time limit of tools that do a fixed amount of work.
 DEADLINE_S = 300.0
@@ -59,20 +61,22 @@ Verdict: TypeAlias = Literal["same", "more", "less", "unsure", "other work", "no
 
 
 class PairedRow(msgspec.Struct, frozen=True, kw_only=True):
-    """One metric of a reference tool compared with nameplate's, or the reason why a tool or a work is not compared.
+    """One metric of a reference tool compared with nameplate's metric, or the reason why there is no comparison.
 
-    - ``version``, ``command``: the tool's version and command line; ``work``: the tool's run and metric in words
-    - ``probe``, ``params``, ``metric``, ``unit``: nameplate's metric and its SI unit; the parameter ``file`` is left
-      out
-    - ``ours``, ``theirs``: the values of nameplate and of the tool in that unit, in the order of the pairs
-    - ``ratio``: the median of the pairs' ratios; above 1 nameplate is better (a higher rate, a lower time). ``ci``: its
-      95 % interval (low, high), None with fewer than six pairs
-    - ``verdict``: ``verdict_of`` the ratio, or "other work" if the two did not do exactly the same
-    - ``reason``: why there is no ratio, why no more pairs were measured, or what differs; empty otherwise.
-      ``install``: how to install a missing tool
+    - ``tool``: the name of the tool; ``version``, ``command``: its version and its command line
+    - ``work``: a short description of the tool's run and metric, as shown in a table
+    - ``probe``, ``params``, ``metric``, ``unit``: nameplate's probe, its parameters without ``file``, its metric, and
+      the metric's SI unit
+    - ``ours``, ``theirs``: the values of nameplate and of the tool in ``unit``, in the order of the pairs
+    - ``ratio``: the median over the pairs of nameplate's value ÷ the tool's value for a rate, and of the tool's value ÷
+      nameplate's value for a time; above 1 nameplate is better
+    - ``ci``: the 95 % interval (low, high) of ``ratio``; None with fewer than six pairs
+    - ``verdict``: the result of ``verdict_of``, or "other work" if the two programs did not do exactly the same work
+    - ``reason``: why there is no ratio, why no more pairs were measured, or how the work differs; otherwise empty
+    - ``install``: a command that installs a missing tool; otherwise empty
 
-    A row of a tool or work that is not compared has no ratio and no values; the other texts are empty as far as they
-    are not known.
+    For a tool or work that is not compared, ``ratio`` is None, ``verdict`` is "none", and fields that are not known are
+    empty.
     """
 
     tool: str
@@ -94,11 +98,13 @@ class PairedRow(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass
 class PairedComparison:
-    """A work of a reference tool and its pairs so far.
+    """One work of a reference tool, with the pairs that have been measured.
 
-    ``version`` is that of the tool. Each of ``pairs`` has nameplate's values and the tool's values, in this order, both
-    in the order of ``work.metrics`` and in SI units. ``reason`` is empty, or the error for which the work is not
-    measured any more.
+    - ``reference``, ``version``: the tool, and the version of the installed program
+    - ``work``, ``setting``: the tool's run, and the conditions for which its command was made
+    - ``pairs``: one entry per pair, (values of nameplate, values of the tool); both lists are in SI units and in the
+      order of ``work.metrics``
+    - ``reason``: the error that ended the measurement of this work; empty if there was none
     """
 
     reference: ReferenceTool
@@ -109,24 +115,27 @@ class PairedComparison:
     reason: str = ""
 
     def rows(self) -> list[PairedRow]:
-        """Return a row for each of the work's metrics, in their order.
+        """Return one row for each metric in ``work.metrics``, in the same order, from the pairs measured so far.
 
-        Without pairs, the ratio of a row is None and its verdict "none". Nothing is measured.
+        Without pairs, a row has no values, its ``ratio`` is None, and its ``verdict`` is "none".
         """
         return [self._row(index, compared) for index, compared in enumerate(self.work.metrics)]
 
     def _row(self, index: int, compared: ComparedMetric) -> PairedRow:
         metric = metric_of(compared)
         ours, theirs = ([pair[side][index] for pair in self.pairs] for side in (0, 1))
-        ratios = [_ratio(metric, *pair) for pair in zip(ours, theirs, strict=True)]
-        found = paired_ratio(ratios) if ratios else None
-        ratio, ci = (found.median, found.ci) if found else (None, None)
+        is_rate = metric.better == "higher"
+        ratios = [
+            value / reference if is_rate else reference / value for value, reference in zip(ours, theirs, strict=True)
+        ]
+        estimate = paired_ratio(ratios) if ratios else None
+        ratio, ci = (estimate.median, estimate.ci) if estimate else (None, None)
         verdict = verdict_of(ratio, ci)
         return PairedRow(
             tool=self.reference.name,
             version=self.version,
             command=shlex.join(self.work.command),
-            work=", ".join(words for words in (compared.name, self.work.name) if words),
+            work=", ".join(part for part in (compared.name, self.work.name) if part),
             probe=compared.probe,
             params={name: value for name, value in compared.params.items() if name != "file"},
             metric=compared.metric,
@@ -141,26 +150,24 @@ class PairedComparison:
 
 
 def metric_of(compared: ComparedMetric) -> Metric:
-    """Return the declaration of nameplate's metric that a tool's metric is compared with.
+    """Return nameplate's declaration of the metric that the tool's metric ``compared`` is compared with.
 
-    Raises StopIteration if this version does not know the probe, or the probe has no metric ``compared.metric``.
+    Raises:
+        StopIteration: this version does not know the probe ``compared.probe``, or the probe has no metric
+            ``compared.metric``.
     """
     return next(metric for metric in probe_of(compared.probe).metrics if metric.name == compared.metric)
 
 
-def _ratio(metric: Metric, ours: float, theirs: float) -> float:
-    return ours / theirs if metric.better == "higher" else theirs / ours
-
-
 def verdict_of(ratio: float | None, ci: tuple[float, float] | None) -> Verdict:
-    """Return what the median of the pairs' ratios and its 95 % interval (low, high) say about the two programs.
+    """Return the verdict of a paired comparison from its median ratio and the ratio's 95 % interval ``ci`` (low, high).
 
-    A ratio above 1 means that nameplate is better.
+    A ratio above 1 means that nameplate is better. Differences of less than 5 % (``MIN_EFFECT``) are not reported.
 
     - "same": the interval is within 0.95 to 1.05
     - "more": the interval is above 1, and the median is at least 1.05
     - "less": the interval is below 1, and the median is at most 0.95
-    - "unsure": none of these, or ``ci`` is None
+    - "unsure": none of these conditions holds, or ``ci`` is None
     - "none": ``ratio`` is None
     """
     if ratio is None:
@@ -177,14 +184,16 @@ def verdict_of(ratio: float | None, ci: tuple[float, float] | None) -> Verdict:
 
 @dataclass
 class Bench:
-    """The place where pairs are measured.
+    """Measure paired comparisons: run nameplate and reference tools alternately on the same CPUs.
 
-    - ``cpus``: the numbers of the CPUs that may be used; a work of n threads is bound to the first n of them, a work
-      with a server to the first one, and the servers to the second one
-    - ``launch``: the MPI launch for probes that take the whole job; None only if there is no such work
-    - ``seconds``: the time for which nameplate measures each metric
-    - ``keeper``: keeps nameplate's test files from pair to pair; the caller closes it
-    - ``tell``: called when a work begins, with the share of all pairs that are done (0 to 1) and the work's name
+    - ``cpus``: the numbers of the CPUs to use. A work with ``threads`` n is bound to the first n CPUs, and is not bound
+      if n is 0. A work with a server has its client on the first CPU and its server on the second one.
+    - ``machine``: the description of this machine, from ``describe_core``; nameplate's metrics receive it
+    - ``launch``: how to start an MPI job, for probes that take all ranks; None if no such probe is compared
+    - ``seconds``: the time in seconds for which nameplate measures each metric in each pair
+    - ``keeper``: keeps nameplate's test files open from pair to pair; the caller closes it
+    - ``tell``: a callback for progress, called before each pair with the share of all pairs that are done (0 to 1) and
+      the text "TOOL: WORK"
     """
 
     cpus: Sequence[int]
@@ -195,12 +204,12 @@ class Bench:
     tell: Callable[[float, str], None]
 
     def run(self, comparisons: Sequence[PairedComparison], pairs: int, seed: int) -> None:
-        """Measure all pairs, and append them to the ``pairs`` of each comparison.
+        """Measure ``pairs`` pairs of each of ``comparisons``, and append them to the comparison's attribute ``pairs``.
 
-        ``pairs`` is the number of passes. Each measures every comparison once, in an order that ``seed`` determines;
-        ``seed`` also determines which side of a comparison runs first in the first pass. A NameplateError in one work
-        becomes its ``reason``: the work keeps its pairs and is not measured any more, and the others continue. A
-        comparison that has a reason already is not measured.
+        Each of the ``pairs`` passes measures every comparison once. The random ``seed`` determines the shuffled order
+        of each pass, and which program of a comparison runs first in the first pass. If a work raises NameplateError,
+        the message becomes its ``reason``, and the work is not measured again; its earlier pairs are kept, and other
+        works continue. A comparison that has a ``reason`` before the call is not measured.
         """
         order = random.Random(seed)
         first = {id(comparison): order.random() < 1 / 2 for comparison in comparisons}
@@ -215,17 +224,18 @@ class Bench:
                     self._pair(comparison, ours_first=first[id(comparison)] == (number % 2 == 0))
 
     def theirs_alone(self, comparison: PairedComparison, deadline_s: float) -> list[float]:
-        """Return the tool's own values from one run, in the order of the work's metrics and in SI units.
+        """Run the tool once without nameplate, and return its values in SI units, in the order of ``work.metrics``.
 
-        The files of the work are written and its ``prepare`` is run first. All of it is ended after ``deadline_s``
-        seconds. The comparison's ``pairs`` and ``reason`` are not changed.
+        The input files of the work are written first, and its ``prepare`` command runs before the tool. The limit
+        ``deadline_s``, in seconds, includes both; a command that is still running then is killed. The ``pairs`` and the
+        ``reason`` of the comparison do not change.
 
         Raises:
-            ToolError: the tool fails or does not end in time, or its output is not readable.
+            ToolError: the tool fails or exceeds the deadline, or its output cannot be read.
         """
-        begin = time.monotonic()
+        started = time.monotonic()
         self._prepare(comparison, deadline_s)
-        return self._theirs(comparison, max(0.0, deadline_s - (time.monotonic() - begin)))
+        return self._theirs(comparison, max(0.0, deadline_s - (time.monotonic() - started)))
 
     def _pair(self, comparison: PairedComparison, ours_first: bool) -> None:
         try:
@@ -256,10 +266,10 @@ class Bench:
         output = comparison.reference.output
         with self._clients_bound(work), ExitStack() as stack:
             if output:
-                # Otherwise an old output could be taken for that of this run.
+                # Otherwise the output of an earlier run could be read.
                 (setting.folder / output).unlink(missing_ok=True)
             if work.server:
-                loopback_host()  # without one, the reason is this, and not that the server does not listen
+                loopback_host()  # raises the actual reason if there is no loopback address
                 stack.enter_context(serving(work.server, setting.port, setting.folder, self._server_cpus()))
             if work.cached:
                 warm(setting.folder / work.cached)
@@ -284,27 +294,26 @@ class Bench:
         ]
 
     def _measure(self, compared: ComparedMetric, setting: ToolSetting) -> tuple[ResolvedExperiment, list[Sample]]:
-        """Return nameplate's samples of one metric, measured in a fresh core."""
-        samples: list[Sample] = []
+        """Return nameplate's resolved experiment and samples for one metric, measured in a fresh core process."""
+        experiment = Experiment("versus", compared.probe, dict(compared.params), sample_s=compared.sample_s)
+        request = make_request(experiment, Limits(self.seconds, 0.01), float(self.seconds))
+        records: list[Header | Sample | Outcome] = []
         with self._core_options(compared, setting) as options:
             core = CoreProcess(lambda _: None, 0, self.keeper, options, self._launch(compared))
             try:
-                outcome = core.measure(self._request(compared), self.seconds + GRACE_S, lambda r: _keep(samples, r))
+                outcome = core.measure(request, self.seconds + GRACE_S, records.append)
                 core.close()
             finally:
                 core.kill()
         if outcome.ending != "ok":
             raise CoreError(f"{outcome.ending}: {outcome.reason}")
-        experiment = ResolvedExperiment(outcome.params, outcome.facts, self.machine, outcome.labels)
-        _check_served(experiment, samples)
-        return experiment, samples
-
-    def _request(self, compared: ComparedMetric) -> Mapping[str, Any]:
-        experiment = Experiment("versus", compared.probe, dict(compared.params), sample_s=compared.sample_s)
-        return make_request(experiment, Limits(self.seconds, 0.01), float(self.seconds))
+        resolved = ResolvedExperiment(outcome.params, outcome.facts, self.machine, outcome.labels)
+        samples = [record for record in records if isinstance(record, Sample)]
+        _check_served(resolved, samples)
+        return resolved, samples
 
     def _launch(self, compared: ComparedMetric) -> Launch:
-        if not probe_of(compared.probe).takes_whole_job:
+        if not probe_of(compared.probe).takes_all_ranks:
             return alone()
         assert self.launch is not None
         return self.launch
@@ -331,9 +340,9 @@ class Bench:
 
 
 def _check_room(work: ToolWork, folder: Path) -> None:
-    """Check that a tool's file leaves the free space that nameplate's files leave. Raises ToolFailed if it does not.
+    """Check that the tool's file leaves as much free space as nameplate's files do. Raises ToolFailed if it does not.
 
-    The file of the tool's previous run, which is replaced, may still be in the folder.
+    Files in ``folder`` from the tool's previous run count as free space, because the tool replaces them.
     """
     n_bytes = max((int(compared.params.get("size", 0)) for compared in work.metrics if compared.probe == "disk_block"),
                   default=0)  # fmt: skip
@@ -346,17 +355,15 @@ def _check_room(work: ToolWork, folder: Path) -> None:
 
 
 def _check_served(experiment: ResolvedExperiment, samples: Sequence[Sample]) -> None:
-    """Check that the page cache served reads that it was to serve. Raises CoreError if not, or if that is not known."""
+    """Check that the page cache served the reads of an experiment with ``cache=warm``; other experiments pass.
+
+    Raises CoreError if the page cache did not serve them, or if that is not known.
+    """
     if experiment.params.get("cache") != "warm" or experiment.params["op"] != "read":
         return
     served = served_by(experiment, samples)
     if served != PAGE_CACHE and not experiment.facts["is_memory"]:
         raise CoreError(f"its reads were not served by the page cache, but by: {served}; free some memory")
-
-
-def _keep(samples: list[Sample], record: Header | Sample | Outcome) -> None:
-    if isinstance(record, Sample):
-        samples.append(record)
 
 
 def _metric_value(compared: ComparedMetric, experiment: ResolvedExperiment, samples: Sequence[Sample]) -> float:
@@ -369,11 +376,11 @@ def _metric_value(compared: ComparedMetric, experiment: ResolvedExperiment, samp
 
 @contextmanager
 def scratch(parent: Path) -> Iterator[Path]:
-    """Create a folder in ``parent``, yield its path, and remove it with all its contents afterwards.
+    """Create a temporary folder in ``parent``, yield its path, and remove it with all its contents afterwards.
 
-    It is removed even if a signal asks the process to end (SIGINT, SIGTERM, SIGHUP), which raises KeyboardInterrupt in
-    the context. Folders left in ``parent`` by killed runs, which are marked as such and whose lock nobody holds, are
-    removed as well. Only the main thread can use it, because it handles signals.
+    SIGINT, SIGTERM and SIGHUP raise KeyboardInterrupt in the context, so that the folder is removed even then. Folders
+    that earlier, killed runs left in ``parent`` are removed as well, unless a running process holds their lock. Call
+    this function in the main thread only, because it installs signal handlers.
 
     Raises:
         FileError: the folder cannot be created.
@@ -391,7 +398,7 @@ def scratch(parent: Path) -> Iterator[Path]:
 
 
 def _remove_left(folder: Path) -> None:
-    """Remove a work folder of this user that no running nameplate holds; leave all others with such a name alone."""
+    """Remove a marked work folder of this user that no running nameplate holds; leave every other folder unchanged."""
     with suppress(OSError):
         status = folder.lstat()
         if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
@@ -403,7 +410,7 @@ def _remove_left(folder: Path) -> None:
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[bool]:
-    """Yield whether the folder's lock could be taken; if so, it is held in the meantime."""
+    """Yield whether the folder's lock was free; if so, the lock is held until the context ends."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

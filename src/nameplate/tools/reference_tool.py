@@ -1,4 +1,4 @@
-"""Describe a reference tool: how it is identified, which of its runs do the same work, how its values are read."""
+"""Describe a reference tool: how to identify it, which of its runs do the same work, and how to read its values."""
 
 from __future__ import annotations
 
@@ -16,11 +16,13 @@ LOOPBACK = "127.0.0.1"
 
 
 @dataclass(frozen=True)
-class FoundProgram:
-    """A program on PATH that identified itself.
+class ToolProgram:
+    """An installed program of a reference tool.
 
-    ``text`` is everything that it printed then: standard output, standard error and its output file. ``path`` is
-    absolute unless PATH has a relative directory.
+    - ``path``: the path from PATH; absolute unless PATH has a relative directory
+    - ``version``: the version that the program printed
+    - ``text``: everything that the program printed with its version: standard output, standard error and its output
+      file
     """
 
     path: str
@@ -30,19 +32,23 @@ class FoundProgram:
 
 @dataclass(frozen=True)
 class ToolSetting:
-    """The conditions of a comparison, which an adapter's commands depend on.
+    """The conditions of a comparison, from which an adapter builds its commands.
 
-    - ``found``: the tool's programs that are installed, by their names in ``ReferenceTool.programs``
-    - ``folder``: a folder for files, which is removed at the end; ``host``, ``port``: the loopback
-      address at which servers listen, and a free port of it
-    - ``seconds``: the time of one run; ``cores``: the number of physical cores that may be used
-    - ``beyond_bytes``: a size that no cache holds
-    - ``launcher``: the words before a program that start it as an MPI job with ``ranks`` ranks; empty without MPI
-    - ``params``: the values that a plan gives for the tool's parameters by name, already parsed; parameters that it
-      does not give are missing
+    - ``programs``: the installed programs of the tool, by their names in ``ReferenceTool.programs``
+    - ``folder``: the folder for the tool's files, which is removed at the end
+    - ``host``, ``port``: the loopback address on which servers listen, and a free TCP port; 0 without a loopback
+      address
+    - ``seconds``: the duration of one run in seconds
+    - ``cores``: the number of physical cores that may be used
+    - ``beyond_bytes``: a size in bytes that is larger than every cache
+    - ``machine``: the description of this machine
+    - ``launcher``: the command-line arguments that start a program as an MPI job, to be put before the program; empty
+      without MPI
+    - ``ranks``: the number of ranks of that job
+    - ``params``: the parsed values of ``ReferenceTool.parameters`` that a plan gives; others are missing
     """
 
-    found: Mapping[str, FoundProgram]
+    programs: Mapping[str, ToolProgram]
     folder: Path
     host: str
     port: int
@@ -55,7 +61,7 @@ class ToolSetting:
     params: Mapping[str, Any] = field(default_factory=dict)
 
     def has(self, flag: str) -> bool:
-        """Return whether the CPU lists the flag, spelled as in /proc/cpuinfo, such as ``avx512f``."""
+        """Return whether the CPU has the flag, spelled as in /proc/cpuinfo: ``avx512f``."""
         return flag in self.machine.cpu.flags
 
 
@@ -63,15 +69,14 @@ class ToolSetting:
 class ComparedMetric:
     """A metric that a run of the tool prints, and nameplate's metric of the same work.
 
-    - ``name``: what distinguishes it from other metrics of the same run, such as ``HPL``; empty for an only metric
+    - ``name``: distinguishes the metric from others of the same run, for example ``HPL``; empty if there is only one
     - ``probe``, ``params``, ``metric``: nameplate's probe, its parameters for the same work, and the name of its metric
-    - ``read``: returns the number in the metric's SI unit from the tool's output, which is its standard output or the
-      content of ``ReferenceTool.output``; raises Unreadable
-    - ``take``: the value of nameplate's samples that is compared: "sustained" is all work divided by all time, "best"
-      the best sample after the first (as in STREAM), or the only sample
-    - ``sample_s``: the length of nameplate's samples in seconds; None means that it is calibrated
-    - ``differs``: why the work is not exactly the same; the row then has a ratio and no verdict. It is empty if the
-      work is the same
+    - ``read``: returns the value in the metric's SI unit from the tool's output (standard output, or the content of the
+      file ``ReferenceTool.output``); raises Unreadable
+    - ``take``: nameplate's value that is compared: "sustained" is the work of all samples divided by their time; "best"
+      is the best sample after the first one (as in STREAM), or the only sample
+    - ``sample_s``: the length of nameplate's samples in seconds; None means that nameplate calibrates it
+    - ``differs``: how the work differs, in which case there is a ratio but no verdict; empty if the work is the same
     """
 
     name: str
@@ -88,16 +93,19 @@ class ComparedMetric:
 class ToolWork:
     """One run of the tool.
 
-    - ``name``: the work in a few words, for a table; ``command``: the program and its arguments
-    - ``metrics``: what the run prints, in the order in which values are reported
-    - ``threads``: both programs are bound to this number of CPUs; 0 means that they are not bound
-    - ``server``: a command that runs meanwhile and listens on the setting's port. Both clients then have the first CPU,
-      both servers the second. Empty without a server
-    - ``prepare``: a command that runs before each pair in the same folder, or empty; ``files``: the text of files
-      written there before, by name. Other works of the tool may have changed what they leave
-    - ``cached``: the name of a file there that the page cache must have as a whole during each run; empty for none
-    - ``environment``: variables that are added for ``command``
-    - ``takes_s``: an estimate of its time; None means the setting's seconds
+    - ``name``: a short description of the work for a table
+    - ``command``: the program and its arguments
+    - ``metrics``: the metrics that the run prints, in the order in which values are reported
+    - ``threads``: the number of CPUs to which nameplate and the tool are bound; 0 means that neither is bound
+    - ``server``: a command that runs at the same time and listens on ``ToolSetting.port``; empty without a server. With
+      a server, the clients of nameplate and of the tool are bound to the first CPU, and both servers to the second one.
+    - ``prepare``: a command that runs in ``ToolSetting.folder`` before each pair; empty for none
+    - ``files``: files to write into this folder before each pair, as text by file name. They are written anew each
+      time, because other works of the tool may have changed them.
+    - ``cached``: the name of a file in this folder that must be completely in the page cache during each run; empty for
+      none
+    - ``environment``: environment variables to add for ``command``
+    - ``takes_s``: the estimated duration in seconds; None means ``ToolSetting.seconds``
     """
 
     name: str
@@ -113,32 +121,35 @@ class ToolWork:
 
 
 @dataclass(frozen=True)
-class Cannot:
+class NotMeasurable:
     """A work of nameplate that the tool cannot do.
 
-    ``what`` is the work in a few words, such as ``payload=1`` of the probe, and ``reason`` why the tool cannot do it.
+    ``probe`` is nameplate's probe. ``work`` describes the work in a few words, for example ``payload=1``. ``reason``
+    says why the tool cannot do it.
     """
 
     probe: str
-    what: str
+    work: str
     reason: str
 
 
 @dataclass(frozen=True)
 class ReferenceTool:
-    """A reference tool.
+    """A reference tool, with everything that nameplate needs to identify, run and read it.
 
-    - ``programs``: the names that it may have on PATH; one of them is enough
-    - ``identify``: arguments that make a program print its version; ``version``: a pattern that is searched in
-      everything that it prints, with the version as its first group
-    - ``install``: how to install it, as the command or in words
-    - ``works``: returns the runs of the tool that nameplate has the same work for; raises Unreadable or UsageError
+    - ``name``: the name of the tool, as on the command line of ``nameplate versus``
+    - ``programs``: the names of its programs; the tool is installed if at least one is on PATH
+    - ``identify``: the arguments with which a program prints its version
+    - ``version``: a pattern that is searched in the printed text; its first group is the version
+    - ``install``: a command, or a sentence, that says how to install the tool
+    - ``works``: returns the runs of the tool that do the same work as nameplate; raises Unreadable or UsageError
     - ``cannot``: works of nameplate that the tool cannot do
-    - ``output``: the file in the current folder with the results; empty means standard output
+    - ``output``: the file in the current directory to which the tool writes its results; empty for standard output
     - ``is_mpi``: whether an MPI launcher starts its programs
-    - ``parameters``: what a plan may say about its work by name, each with the function that parses its text or raises
-      UsageError; ``given``: the parsed values that a plan gives
-    - ``identify_s``: how long it takes to print its version
+    - ``parameters``: the parameters that a plan may set, by name, each with a function that parses the text of the
+      value or raises UsageError
+    - ``given``: the parsed values that a plan sets
+    - ``identify_s``: the usual time in seconds that a program takes to print its version, for estimates
     """
 
     name: str
@@ -147,7 +158,7 @@ class ReferenceTool:
     version: re.Pattern[str]
     install: str
     works: Callable[[ToolSetting], Sequence[ToolWork]]
-    cannot: Sequence[Cannot] = ()
+    cannot: Sequence[NotMeasurable] = ()
     output: str = ""
     is_mpi: bool = False
     parameters: Mapping[str, Callable[[str], Any]] = field(default_factory=dict)

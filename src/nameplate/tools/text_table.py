@@ -1,4 +1,4 @@
-"""Read the tables of numbers that OSU's and Intel's MPI benchmarks print, also out of the log of a job."""
+"""Read the tables of numbers that OSU's and Intel's MPI benchmarks print, even within the log of a job."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from nameplate.tools.output import MAX_DIGITS
 
 _NUMBER = r"[-+]?(?:\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|nan|inf)"
 
-# A whole number at the beginning, as a row has it, nothing but a whole number, and a size with a time at any position.
+# A line that starts like a row, a line with only an integer, and a line with a size and a time at any position.
 _BEGINS_AS_ROW = re.compile(rf"\s*\d+(?:\s+{_NUMBER}|\s{{2,}}\S+\s*$)", re.IGNORECASE)
 _SIZE_ONLY = re.compile(r"\s*\d+\s*")
 _HAS_ROW = re.compile(r"(?<![\w.])\d+\s{2,}\d+\.\d+(?!\S)")
@@ -19,20 +19,20 @@ _HAS_ROW = re.compile(r"(?<![\w.])\d+\s{2,}\d+\.\d+(?!\S)")
 
 @dataclass(frozen=True)
 class TextRow:
-    """A row of a table: the number of its line in the output, from 1, and its cells as they are printed."""
+    """A row of a table: ``line`` is its line number in the output, from 1, and ``cells`` are its columns as printed."""
 
     line: int
     cells: Sequence[str]
 
 
 def table_rows(lines: Sequence[LogLine], n_columns: int) -> tuple[list[TextRow], list[str]]:
-    """Return the rows of the first table in the lines, and a sentence for each line that may be a row of it as well.
+    """Return the rows of the first table in ``lines``, and a sentence for each other line that may be a damaged row.
 
-    A row consists of a whole number and ``n_columns`` - 1 further cells, of which the first is a number. The whole
-    numbers ascend, and if the first row is aligned by spaces, all rows end at the same column. Any other line ends the
-    table, unless a row follows that is aligned and ascends: then other output came in between. Lines that begin as rows
-    do, and end otherwise, or have a row after other text, may be rows with other output in them. So may a whole number
-    alone, where a row was expected.
+    A row consists of an integer and ``n_columns`` - 1 more cells, the first of which is a number. The integers ascend,
+    and if the first row is aligned by spaces, all rows end at the same column. The table ends at the first line of
+    another form, unless an aligned row with a larger integer follows: then other output was printed in between. Lines
+    that may be damaged rows start like a row but end otherwise, contain a row after other text, or consist of an
+    integer alone where a row was expected.
     """
     further_cells = r"\s+(\S+)" * (n_columns - 2)
     form = re.compile(rf"\s*(\d+)\s+({_NUMBER}){further_cells}\s*", re.IGNORECASE)
@@ -50,7 +50,7 @@ def table_rows(lines: Sequence[LogLine], n_columns: int) -> tuple[list[TextRow],
         is_aligned = len(line.text.rstrip()) == width if width else not rows and "  " in line.text.strip()
         if has_ended and not is_aligned:
             continue
-        # A longer number is no size: its row is kept for the error that names it.
+        # A number with more digits is not a size; its row is kept, so that a later error names the line.
         first = int(match[1]) if len(match[1]) <= MAX_DIGITS else last + 1
         if first <= last or (width and not is_aligned):
             doubtful.append(line.number)
@@ -63,7 +63,10 @@ def table_rows(lines: Sequence[LogLine], n_columns: int) -> tuple[list[TextRow],
 
 
 def rows_without_heading(lines: Sequence[LogLine]) -> list[str]:
-    """Return a sentence on the lines that have a row, if there are any: no heading has the prefix of these lines."""
+    """Return one sentence about the lines that contain a table row, or an empty list if no line does.
+
+    ``lines`` are the lines that ``split_by_prefix`` could not assign to a process, because no heading has their prefix.
+    """
     numbers = [line.number for line in lines if _HAS_ROW.search(line.text)]
     more = f" and {len(numbers) - 1} more lines" if len(numbers) > 1 else ""
-    return [f"line {numbers[0]}{more}: rows whose prefix no heading has"] if numbers else []
+    return [f"line {numbers[0]}{more}: rows with a prefix that no heading has"] if numbers else []

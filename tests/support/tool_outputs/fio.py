@@ -130,7 +130,7 @@ def _expected(job: Job, rows: Sequence[Mapping[str, _Counts]], version: str) -> 
                  required),
         Expected("iops", job.params, min(iops, by_operations) - 1e-6, max(iops, by_operations) + 1e-6, required),
     ]  # fmt: skip
-    if job.has_latency and job.is_latency_whole:
+    if job.has_latency and job.is_latency_complete:
         scale = 1e-9 if _version_number(version) >= (2, 99) else 1e-6
         operations = sum(side.operations for side in counts)
         mean = sum(_printed_latency(side, version) * side.operations for side in counts) / operations * scale
@@ -254,7 +254,7 @@ def _split(rng: random.Random, version: str, jobs: Sequence[Job]) -> tuple[dict[
     if _version_number(version) < (3, 4) and "numjobs" in moved:
         del moved["numjobs"]
         jobs[0].kinds.append("numjobs not in the output")
-    return _shown(moved, hides_flags), [_shown(options, hides_flags) for options in rest]
+    return _printed(moved, hides_flags), [_printed(options, hides_flags) for options in rest]
 
 
 def _overridden(rng: random.Random, version: str, jobs: Sequence[Mapping[str, str]]) -> dict[str, str]:
@@ -274,7 +274,7 @@ def _overridden(rng: random.Random, version: str, jobs: Sequence[Mapping[str, st
     return {name: defaults[name]} if name else {}
 
 
-def _shown(options: Mapping[str, str], hides_flags: bool) -> dict[str, str]:
+def _printed(options: Mapping[str, str], hides_flags: bool) -> dict[str, str]:
     return {name: value for name, value in options.items() if value or not hides_flags}
 
 

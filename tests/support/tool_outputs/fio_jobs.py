@@ -44,7 +44,7 @@ class Job:
     mix: float = 0.5
     key: str = ""
     has_latency: bool = True
-    is_latency_whole: bool = True
+    is_latency_complete: bool = True
     error: int = 0
     kinds: list[str] = field(default_factory=list)
     named: list[Remark] = field(default_factory=list)
@@ -205,14 +205,14 @@ def _buffered_last(rng: random.Random, job: Job) -> None:
     job.required.discard("cache")
 
 
-def _sync_each(rng: random.Random, job: Job) -> None:
+def _sync_per_write(rng: random.Random, job: Job) -> None:
     set_operation(rng, job, ["write", "randwrite"])
     name, value = rng.choice([("fsync", "1"), ("fdatasync", "1"), ("sync", "1"), ("sync", "dsync"), ("sync", "sync")])
     job.options[name] = value
     job.params["sync"] = "each"
     job.required.add("sync")
     # fio's latency does not include an fsync that follows; that of O_SYNC does.
-    job.is_latency_whole = name == "sync"
+    job.is_latency_complete = name == "sync"
 
 
 def _sync_sometimes(rng: random.Random, job: Job) -> None:
@@ -317,7 +317,7 @@ CHANGES = {
     "rwmixwrite": _rwmixwrite,
     "buffered=0": _buffered,
     "direct=1, then buffered=1": _buffered_last,
-    "a synchronisation for each write": _sync_each,
+    "a synchronisation for each write": _sync_per_write,
     "fsync=N": _sync_sometimes,
     "end_fsync": _end_fsync,
     "a limited rate": _rate,

@@ -29,7 +29,7 @@ _HARMLESS_OPTIONS = (
 )
 _ONE_TIME = ("#bytes", "#repetitions", "t[usec]", "Mbytes/sec")
 _RANGE = ("#bytes", "#repetitions", "t_min[usec]", "t_max[usec]", "t_avg[usec]", "Mbytes/sec")
-_OTHERS = {
+_OTHER_BENCHMARKS = {
     "PingPongSpecificSource": _ONE_TIME, "PingPongAnySource": _ONE_TIME, "PingPing": _ONE_TIME,
     "PingPingSpecificSource": _ONE_TIME, "Sendrecv": _RANGE, "Exchange": _RANGE, "Allreduce": _RANGE[:-1],
     "Bcast": _RANGE[:-1], "Uniband": ("#bytes", "#repetitions", "Mbytes/sec", "Msg/sec"),
@@ -131,7 +131,7 @@ def _ping_pong(rng: random.Random, idle: int = 0, defect: str = "") -> _Table:
 
 
 def _other_table(rng: random.Random, name: str, processes: int) -> list[str]:
-    columns = _OTHERS[name]
+    columns = _OTHER_BENCHMARKS[name]
     lines = _heading(name, columns, processes)
     for size, time in _times(rng):
         repetitions = _repetitions(rng, size)
@@ -174,7 +174,7 @@ def _plain(rng: random.Random, version: str) -> ToolOutput:
 def _all(rng: random.Random, version: str) -> ToolOutput:
     """Return a run of several benchmarks with several numbers of processes, as without options."""
     table = _ping_pong(rng, idle=rng.choice([0, 2]))
-    names = rng.sample(sorted(_OTHERS), rng.randint(1, 6))
+    names = rng.sample(sorted(_OTHER_BENCHMARKS), rng.randint(1, 6))
     lines = [*_preamble(version), "# PingPong", *(f"# {name}" for name in names)]
     position = rng.randint(0, len(names)) if rng.random() < 0.3 else 0
     for index, name in enumerate(names):
@@ -268,7 +268,7 @@ def _other(rng: random.Random, version: str) -> ToolOutput:
         table = _ping_pong(rng)
         lines = [*_preamble(version, "PingPong", part), *table.lines, *_END]
         return _output(lines, version, Reading.NEVER, [], f"another program: {part}")
-    name = rng.choice(sorted(_OTHERS))
+    name = rng.choice(sorted(_OTHER_BENCHMARKS))
     lines = [*_preamble(version, name), f"# {name}", *_other_table(rng, name, 2), *_END]
     return _output(lines, version, Reading.NEVER, [], f"another benchmark: {name}")
 

@@ -14,7 +14,7 @@ import pytest
 from command_line_files import COMPLETIONS, MAN_PAGE, Shell, completion, man_page
 from nameplate.command_line import make_app
 
-RENEW = "renew it: .venv/bin/python tests/command_line_files.py"
+RENEW = "renew it: .venv/bin/python tests/support/command_line_files.py"
 
 
 def test_the_man_page_agrees_with_help() -> None:
@@ -27,6 +27,13 @@ def test_the_man_page_names_every_command_and_option() -> None:
         assert f".SS nameplate {name}\n" in page
     assert r"\fB\-\-output\fR, \fB\-o\fR \fIOUTPUT\fR" in page
     assert page.isascii()
+
+
+def test_every_argument_is_described() -> None:
+    app = make_app()
+    for name in (name for name in app if not name.startswith("-")):
+        for argument in app[name].assemble_argument_collection(parse_docstring=True).filter_by(show=True):
+            assert argument.parameter.help, (name, argument.names)
 
 
 @pytest.mark.parametrize("shell", COMPLETIONS)

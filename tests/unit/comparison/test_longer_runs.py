@@ -20,13 +20,13 @@ def taking(seconds: float, report: Report) -> Report:
 
 
 def reason(needed: int, seconds: tuple[float, float], rounds: tuple[int, int] = (6, 12), stop: str = "budget") -> str:
-    base, new = (with_summary(measured(1e9), rounds=each, stop=stop) for each in rounds)
+    base, new = (with_summary(measured(1e9), rounds=item, stop=stop) for item in rounds)
     pair = MetricPair(("cpu_flops", "rate", ()), base, new, ("A", "B"), measured_s=seconds)
     return with_time(Judged("UNSURE", 1.0, None, "wide", rounds_needed=needed), pair).reason
 
 
 @pytest.mark.parametrize(
-    ("needed", "words"),
+    ("needed", "message"),
     [
         (8, "wide (--budget 80s)"),  # 73.3 s
         (12, "wide (--budget 2min)"),  # 110 s
@@ -36,10 +36,10 @@ def reason(needed: int, seconds: tuple[float, float], rounds: tuple[int, int] = 
         (0, "wide"),  # more rounds would not decide
     ],
 )
-def test_the_time_is_in_proportion_to_the_rounds_of_the_shorter_run(needed: int, words: str) -> None:
-    assert reason(needed, (55.0, 55.0)) == words
-    assert reason(needed, (55.0, 300.0)) == words
-    assert reason(needed, (300.0, 55.0), (12, 6)) == words
+def test_the_time_is_in_proportion_to_the_rounds_of_the_shorter_run(needed: int, message: str) -> None:
+    assert reason(needed, (55.0, 55.0)) == message
+    assert reason(needed, (55.0, 300.0)) == message
+    assert reason(needed, (300.0, 55.0), (12, 6)) == message
 
 
 def test_more_than_a_day_is_not_worth_a_number() -> None:
@@ -69,7 +69,7 @@ def test_a_budget_helps_only_rounds_that_it_ended(stop: str) -> None:
 
 
 def test_a_comparison_says_how_long_runs_must_be() -> None:
-    base, new = taking(60.0, of(capable(1e9))), taking(60.0, of(capable(0.96e9, width=0.05)))
+    base, new = taking(60.0, of(capable(1e9))), taking(60.0, of(capable(0.95e9, width=0.05)))
     (row,) = compare_runs(base, new).rows
     assert row.capability is not None
     assert row.capability.verdict == "UNSURE"

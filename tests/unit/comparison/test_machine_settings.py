@@ -13,7 +13,7 @@ from nameplate.comparison.machine_settings import differing_machine_settings
 def names_of_differences(**changes: Any) -> list[str]:
     differing, unchecked = differing_machine_settings(MACHINE, machine_with(MACHINE, **changes))
     assert unchecked == []
-    return [each.name for each in differing]
+    return [item.name for item in differing]
 
 
 @pytest.mark.parametrize(

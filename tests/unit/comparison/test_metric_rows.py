@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nameplate.commands.compare import exit_code
+from nameplate.commands._verdicts import exit_code
 from nameplate.comparison.metric_rows import CapabilityChange, ComparisonRow, overall_verdict
 from nameplate.statistics.verdict import Verdict
 

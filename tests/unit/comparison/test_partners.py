@@ -23,7 +23,7 @@ def message(params: dict[str, Value], value: float = 1e-6, *, is_imported: bool 
     return with_summary(made, probe="mpi_pingpong", metric="latency", unit="s", stop=stop)
 
 
-def own(pairs: int, value: float = 1e-6) -> Result:
+def pingpong(pairs: int, value: float = 1e-6) -> Result:
     return message({"pairs": pairs, "pairing": "block", "seed": 1}, value, is_imported=False)
 
 
@@ -38,36 +38,36 @@ def partner_params(base: Report, new: Report) -> list[tuple[dict[str, Value], di
 @pytest.mark.parametrize("is_reversed", [False, True])
 def test_the_closest_metric_is_compared(is_reversed: bool) -> None:
     """A log with osu_latency and osu_multi_lat has a value that tells its one pair, and one that does not."""
-    sides = [of(own(1)), of(UNKNOWN_PAIRS, ONE_PAIR)]
+    sides = [of(pingpong(1)), of(UNKNOWN_PAIRS, ONE_PAIR)]
     (pair,) = partner_params(*(reversed(sides) if is_reversed else sides))
     assert {params.get("pairs") for params in pair} == {1}
 
 
 def test_two_metrics_that_are_as_close_are_not_compared() -> None:
-    assert partner_params(of(own(1), own(4)), of(UNKNOWN_PAIRS)) == []
+    assert partner_params(of(pingpong(1), pingpong(4)), of(UNKNOWN_PAIRS)) == []
     assert partner_params(of(message({"pairing": "block"})), of(UNKNOWN_PAIRS, ONE_PAIR)) != []
-    assert partner_params(of(own(1), message({"pairs": 1, "seed": 2})), of(ONE_PAIR)) == []
+    assert partner_params(of(pingpong(1), message({"pairs": 1, "seed": 2})), of(ONE_PAIR)) == []
 
 
 def test_a_metric_with_the_same_parameters_comes_first() -> None:
-    pairs = partner_params(of(UNKNOWN_PAIRS, own(1)), of(ONE_PAIR, UNKNOWN_PAIRS))
+    pairs = partner_params(of(UNKNOWN_PAIRS, pingpong(1)), of(ONE_PAIR, UNKNOWN_PAIRS))
     assert [[params.get("pairs") for params in pair] for pair in pairs] == [[None, None], [1, 1]]
 
 
 @pytest.mark.parametrize(
     ("base", "new", "name"),
     [(ONE_PAIR, UNKNOWN_PAIRS, "the new run"), (UNKNOWN_PAIRS, UNKNOWN_PAIRS, "the base"),
-     (UNKNOWN_PAIRS, own(1), "the base")],
+     (UNKNOWN_PAIRS, pingpong(1), "the base")],
 )  # fmt: skip
 def test_a_value_that_an_unknown_parameter_defines_is_never_judged(base: Result, new: Result, name: str) -> None:
     (row,) = compare_runs(of(base), of(new)).rows
     assert row.verdict == "INCOMPARABLE"
-    assert row.reason == f"{name} does not tell pairs, without which the value is not defined"
+    assert row.reason == f"{name} does not report pairs, without which the value is not defined"
     assert row.ratio is None
 
 
 def test_a_value_whose_parameters_are_known_is_judged() -> None:
-    (row,) = compare_runs(of(ONE_PAIR), of(own(1))).rows
+    (row,) = compare_runs(of(ONE_PAIR), of(pingpong(1))).rows
     assert row.verdict == "SAME"
 
 
@@ -106,7 +106,7 @@ def test_the_defining_parameters_are_in_every_record_of_their_probe() -> None:
 
 def test_several_runs_have_the_partners_of_two() -> None:
     osu, imb = message({"pairs": 1}, 1e-6), message({"pairs": 1}, 2e-6)
-    for order in ([own(1, 3e-6), osu, imb], [osu, imb, own(1, 3e-6)], [osu, own(1, 3e-6), imb]):
+    for order in ([pingpong(1, 3e-6), osu, imb], [osu, imb, pingpong(1, 3e-6)], [osu, pingpong(1, 3e-6), imb]):
         (row,) = compare_several([of(result) for result in order])
         assert row.values == [result.summary.value for result in order]
         assert (row.params["pairing"], row.reason) == ("block", "")
@@ -115,10 +115,10 @@ def test_several_runs_have_the_partners_of_two() -> None:
 
 def test_several_runs_name_those_that_are_not_compared() -> None:
     limited = msgspec.structs.replace(message({"pairs": 1}, 5e-6), restriction="rate=1m limited it")
-    (row,) = compare_several([of(ONE_PAIR), of(UNKNOWN_PAIRS), of(own(1)), of(limited)])
+    (row,) = compare_several([of(ONE_PAIR), of(UNKNOWN_PAIRS), of(pingpong(1)), of(limited)])
     assert (row.best, row.values) == ([0, 2], [1e-6, 1e-6, 1e-6, 5e-6])
     assert row.reason == (
-        "run 2 does not tell pairs, without which the value is not defined; rate=1m limited it in run 4"
+        "run 2 does not report pairs, without which the value is not defined; rate=1m limited it in run 4"
     )
     (row,) = compare_several([of(ONE_PAIR), of(UNKNOWN_PAIRS), of(UNKNOWN_PAIRS)])
     assert row.best == []
@@ -131,18 +131,18 @@ def test_several_runs_count_rounding() -> None:
 
 
 def test_values_that_fit_equally_well_are_named() -> None:
-    """STREAM does not tell its stores, so a run with both kinds has two values for it."""
-    both = [own(1), message({"pairs": 1, "pairing": "cyclic", "seed": 1}, is_imported=False)]
+    """STREAM does not report its stores, so a run with both kinds has two values for it."""
+    both = [pingpong(1), message({"pairs": 1, "pairing": "cyclic", "seed": 1}, is_imported=False)]
     made = compare_runs(msgspec.structs.replace(of(both[0]), results=both), of(message({"pairs": 1})))
     assert made.rows == []
     assert made.notes == ["mpi_pingpong: several values of the base fit, which differ in pairing=: none is compared"]
-    assert compare_runs(of(own(1)), of(message({"pairs": 1}))).notes == []
+    assert compare_runs(of(pingpong(1)), of(message({"pairs": 1}))).notes == []
 
 
 def test_a_value_that_has_a_partner_of_its_own_is_no_candidate() -> None:
     """Of two values that fit, one is compared with another metric of the base, so that the choice is clear."""
     cyclic = message({"pairs": 1, "pairing": "cyclic", "seed": 1}, is_imported=False)
-    both = msgspec.structs.replace(of(own(1)), results=[own(1), cyclic])
+    both = msgspec.structs.replace(of(pingpong(1)), results=[pingpong(1), cyclic])
     base = msgspec.structs.replace(of(cyclic), results=[cyclic, message({"pairs": 1})])
     made = compare_runs(base, both)
     assert [row.params["pairing"] for row in made.rows] == ["cyclic", "block"]

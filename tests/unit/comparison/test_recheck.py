@@ -39,9 +39,9 @@ FIRST = nodes(
 )
 
 
-def found(again: NodeMetric, how: PerNode, probe: str = "cpu_flops") -> list[RecheckFinding]:
+def findings_of(second: NodeMetric, how: PerNode, probe: str = "cpu_flops") -> list[RecheckFinding]:
     suspects = suspects_of(FIRST, plan(probe))
-    return findings(FIRST, suspects, nodes(again), run_of(how, probe))
+    return findings(FIRST, suspects, nodes(second), run_of(how, probe))
 
 
 def run_of(how: PerNode, probe: str = "cpu_flops") -> Run:
@@ -57,21 +57,21 @@ def test_the_metric_that_named_a_node_is_measured_again_on_healthy_nodes_too() -
 
 
 @pytest.mark.parametrize(
-    ("own", "how", "label"),
+    ("factor", "how", "label"),
     [(0.8, "in-turn", "persistent"), (0.88, "at-once", "persistent"), (0.97, "at-once", "contended"),
      (0.97, "", "contended"), (1.02, "in-turn", "transient")],
 )  # fmt: skip
-def test_the_label_says_whether_the_node_is_the_cause(own: float, how: PerNode, label: str) -> None:
-    (finding,) = found(metric(2.0, 2.0 * own, 2.02, 1.98, None, None), how)
+def test_the_label_says_whether_the_node_is_the_cause(factor: float, how: PerNode, label: str) -> None:
+    (finding,) = findings_of(metric(2.0, 2.0 * factor, 2.02, 1.98, None, None), how)
     assert (finding.node, finding.label) == ("b", label)
     assert finding.before == pytest.approx(0.2)
-    assert finding.alone == pytest.approx(1 - own)
+    assert finding.alone == pytest.approx(1 - factor)
 
 
 def test_a_higher_latency_is_worse() -> None:
     first = nodes(metric(1.0, 1.25, 1.0, 1.0, 1.0, 1.0, slow=(1,), better="lower"))
-    again = nodes(metric(1.0, 1.25, 1.0, 1.0, None, None, better="lower"))
-    (finding,) = findings(first, suspects_of(first, plan()), again, run_of("in-turn"))
+    second = nodes(metric(1.0, 1.25, 1.0, 1.0, None, None, better="lower"))
+    (finding,) = findings(first, suspects_of(first, plan()), second, run_of("in-turn"))
     assert finding.alone == pytest.approx(0.2)
     assert finding.label == "persistent"
 
@@ -79,15 +79,15 @@ def test_a_higher_latency_is_worse() -> None:
 def test_memory_of_all_nodes_is_measured_again_on_one() -> None:
     (experiment,) = suspects_of(FIRST, plan("mpi_stream")).plan.experiments
     assert (experiment.id, experiment.probe, experiment.params) == ("x", "memory_stream", {"op": "triad"})
-    again = msgspec.structs.replace(metric(1.0, 0.8, 1.0, 1.0, None, None), metric="bandwidth")
-    assert found(again, "", "mpi_stream")[0].label == "persistent"
+    second = msgspec.structs.replace(metric(1.0, 0.8, 1.0, 1.0, None, None), metric="bandwidth")
+    assert findings_of(second, "", "mpi_stream")[0].label == "persistent"
     alright = msgspec.structs.replace(metric(1.0, 1.0, 1.0, 1.0, None, None), metric="bandwidth")
-    assert found(alright, "in-turn", "mpi_stream")[0].label == "contended", "all nodes took that one at once"
+    assert findings_of(alright, "in-turn", "mpi_stream")[0].label == "contended", "all nodes took that one at once"
 
 
 def test_persistent_memory_is_not_measured_again_as_dram() -> None:
     experiment = Experiment("x", "mpi_stream", {"op": "triad", "memory": "pmem", "path": "/mnt"})
-    with pytest.raises(UsageError, match="cannot be measured on a single node"):
+    with pytest.raises(UsageError, match="only in experiments of the whole job"):
         suspects_of(FIRST, Plan("p", [experiment], Limits(60.0, 0.02)))
 
 
@@ -103,10 +103,10 @@ def test_a_dense_point_is_always_measured_again() -> None:
 
 
 def test_a_link_cannot_be_measured_alone() -> None:
-    with pytest.raises(UsageError, match=r"the metrics of the slow nodes \(x\) cannot be measured"):
+    with pytest.raises(UsageError, match=r"only in experiments of the whole job; leave it out: x"):
         suspects_of(FIRST, plan("mpi_pairs"))
 
 
 def test_a_suspect_that_was_not_measured_again_is_reported() -> None:
-    assert [each.label for each in found(metric(1.0, None, 1.0, 1.0, None, None), "in-turn")] == ["not measured"]
+    assert [item.label for item in findings_of(metric(1.0, None, 1.0, 1.0, None, None), "in-turn")] == ["not measured"]
     assert findings(FIRST, suspects_of(FIRST, plan()), None, run_of("in-turn"))[0].label == "not measured"

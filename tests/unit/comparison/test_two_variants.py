@@ -30,7 +30,7 @@ def variant(name: Variant, params: dict[str, Value], factor: float, n_rounds: in
 def compared(a: Result, b: Result) -> Report:
     made = report([a, b])
     experiments = [
-        msgspec.structs.replace(each, variant=name) for each, name in zip(made.run.plan.experiments, "ab", strict=True)
+        msgspec.structs.replace(item, variant=name) for item, name in zip(made.run.plan.experiments, "ab", strict=True)
     ]
     plan = msgspec.structs.replace(made.run.plan, experiments=experiments)
     return msgspec.structs.replace(made, run=msgspec.structs.replace(made.run, plan=plan))
@@ -64,13 +64,13 @@ def test_too_few_rounds_leave_it_open() -> None:
 def test_a_round_that_one_variant_lacks_is_left_out() -> None:
     a, b = variant("a", {"threads": 1}, 1.0), variant("b", {"threads": 2}, 1.0)
     shifted = [10.0 ** (number % 2) * 1e9 for number in range(1, N_ROUNDS + 1)]
-    a, b = (msgspec.structs.replace(each, round_values=shifted) for each in (a, b))
+    a, b = (msgspec.structs.replace(item, round_values=shifted) for item in (a, b))
     without_second = msgspec.structs.replace(
         a, round_values=[shifted[0], *shifted[2:]], round_numbers=[1, *range(3, N_ROUNDS + 1)]
     )
     series = without_second.series
-    kept = msgspec.structs.replace(series, round=[max(1, number - 1) for number in series.round])
-    (row,) = compare_variants(compared(msgspec.structs.replace(without_second, series=kept), b))
+    retained = msgspec.structs.replace(series, round=[max(1, number - 1) for number in series.round])
+    (row,) = compare_variants(compared(msgspec.structs.replace(without_second, series=retained), b))
     assert row.ratio == pytest.approx(1.0)
     assert row.verdict == "SAME"
 

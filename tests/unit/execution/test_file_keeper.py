@@ -21,14 +21,14 @@ def open_files() -> int:
 
 
 def waiting(end: socket.socket) -> dict[bytes, str]:
-    found: dict[bytes, str] = {}
+    folders: dict[bytes, str] = {}
     end.setblocking(False)
     while True:
         try:
             key, descriptors, _, _ = socket.recv_fds(end, 8192, 1)
         except BlockingIOError:
-            return found
-        found[key] = os.pread(descriptors[0], 100, 0).decode()
+            return folders
+        folders[key] = os.pread(descriptors[0], 100, 0).decode()
         os.close(descriptors[0])
 
 
@@ -67,6 +67,6 @@ def test_a_process_that_died_returns_its_files(tmp_path: Path) -> None:
         os.close(descriptor)
     keeper.take_back()
     keeper.take_back()
-    with keeper.lend() as again:
-        assert waiting(again) == {b"a": "kept"}
+    with keeper.lend() as second:
+        assert waiting(second) == {b"a": "kept"}
     keeper.close()

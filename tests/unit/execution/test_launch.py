@@ -10,9 +10,9 @@ from nameplate import __version__
 from nameplate.errors import CoreDied, ToolFailed
 from nameplate.execution import launch
 from nameplate.execution.core_process import describe_core
-from nameplate.tools.process import run_tool
+from nameplate.tools.tool_process import run_tool
 
-# What mpirun of Open MPI 4.1.4 wrote about a job whose ranks had all ended properly.
+# The message of Open MPI 4.1.4's mpirun about a job whose ranks had all ended properly.
 ALARM = """\
 mpirun.openmpi has exited due to process rank 1 with PID {number} on
 node vm exiting improperly. There are three reasons this could occur:
@@ -40,8 +40,8 @@ def launcher_that_alarms(folder: Path, number: int) -> str:
 
 
 def test_a_false_alarm_of_open_mpi_is_ignored(core_path: Path, tmp_path: Path) -> None:
-    found = describe_core(launch.Launch(core_path, (launcher_that_alarms(tmp_path, 0),)))
-    assert found.machine.topology.cores > 0
+    actual = describe_core(launch.Launch(core_path, (launcher_that_alarms(tmp_path, 0),)))
+    assert actual.machine.topology.cores > 0
     assert run_tool([launcher_that_alarms(tmp_path, 0), "echo", "1.5"], tmp_path, 60) == "1.5\n"
 
 

@@ -1,4 +1,4 @@
-"""What ends the measurement of a run with a budget."""
+"""Conditions end the measurement of a run with a budget."""
 
 from __future__ import annotations
 

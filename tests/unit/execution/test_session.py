@@ -372,7 +372,7 @@ def rounds_of_ten(budget_s: float, longer_s: float) -> Counter[str]:
 
 def test_a_costly_experiment_has_fewer_rounds_if_the_others_then_have_enough() -> None:
     rounds = rounds_of_ten(budget_s=100.0, longer_s=15.0)
-    assert min(rounds[each] for each in TEN[1:]) == 6  # six rounds of all would take 150 s
+    assert min(rounds[item] for item in TEN[1:]) == 6  # six rounds of all would take 150 s
     assert rounds["a"] == 3  # as many as there is time for
 
 
@@ -382,7 +382,7 @@ def test_a_costly_experiment_has_all_rounds_if_there_is_time() -> None:
 
 def test_no_experiment_is_left_out_if_that_is_not_enough() -> None:
     rounds = rounds_of_ten(budget_s=50.0, longer_s=2.0)
-    assert sorted({rounds[each] for each in TEN}) in ([4], [3, 4], [4, 5])
+    assert sorted({rounds[item] for item in TEN}) in ([4], [3, 4], [4, 5])
 
 
 def test_the_first_measurement_starts_however_short_the_budget_without_fixed_rounds() -> None:

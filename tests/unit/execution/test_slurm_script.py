@@ -21,8 +21,8 @@ from nameplate.records.run_record import Run
 from run_samples import run
 
 
-def launched(*words: str) -> Launch:
-    return Launch(Path("nameplate-core-mpi-openmpi"), ("srun", *words))
+def launched(*arguments: str) -> Launch:
+    return Launch(Path("nameplate-core-mpi-openmpi"), ("srun", *arguments))
 
 
 def plan(name: str = "cluster", probe: str = "mpi_pingpong", per_node: PerNode = "", **limits: Any) -> Run:
@@ -53,7 +53,7 @@ def arguments_of(script: Path) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("words", "asked", "srun", "ranks"),
+    ("message", "asked", "srun", "ranks"),
     [
         ("-n 4", {"ntasks": "4"}, "", 4),
         ("-N4 --mpi=pmix", {"nodes": "4"}, "--mpi=pmix", 4),
@@ -65,9 +65,9 @@ def arguments_of(script: Path) -> list[str]:
     ],
 )  # fmt: skip
 def test_the_requested_resources_are_in_the_script_header(
-    words: str, asked: dict[str, str], srun: str, ranks: int
+    message: str, asked: dict[str, str], srun: str, ranks: int
 ) -> None:
-    allocation = allocation_of(launched(*words.split()))
+    allocation = allocation_of(launched(*message.split()))
     assert (allocation.asked, allocation.srun, allocation.ranks) == (asked, ["srun", *srun.split()], ranks)
 
 
@@ -117,7 +117,7 @@ def test_missing_account_and_partition_are_left_to_fill_in(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("launch", "words"),
+    ("launch", "message"),
     [
         (Launch(Path("nameplate-core")), 'needs --mpi "srun'),
         (Launch(Path("nameplate-core-mpi-openmpi"), ("mpirun", "-n", "2")), 'needs --mpi "srun'),
@@ -125,10 +125,10 @@ def test_missing_account_and_partition_are_left_to_fill_in(tmp_path: Path) -> No
         (launched("-n"), "expected one argument"),
     ],
 )
-def test_an_invalid_allocation_is_rejected_in_one_line(launch: Launch, words: str) -> None:
+def test_an_invalid_allocation_is_rejected_in_one_line(launch: Launch, message: str) -> None:
     with pytest.raises(UsageError) as refusal:
         allocation_of(launch)
-    assert words in str(refusal.value)
+    assert message in str(refusal.value)
     assert "\n" not in str(refusal.value)
 
 

@@ -36,11 +36,11 @@ def test_the_values_are_those_of_the_source_in_si_units() -> None:
     with (CATALOGUE / "sources" / "cloud-instances.csv").open(encoding="utf-8", newline="") as file:
         rows = {row["type"]: row for row in csv.DictReader(file)}
     assert len(rows) == 3587
-    row, found = rows["c7i.large"], type_named(catalogue, "c7i.large")
-    assert (found.vendor, found.cpu, found.vcpus) == ("aws", row["cpu"], int(row["vcpus"]))
-    assert found.read_bytes_per_s == pytest.approx(float(row["lmbench_rd_512mb_mb_s"]) * 1e6, rel=1e-3)
-    assert found.update_bytes_per_s == pytest.approx(2 * float(row["lmbench_rdwr_512mb_mb_s"]) * 1e6, rel=1e-3)
-    measured = next(each for each in catalogue.machines if each.latency_s)
+    row, actual = rows["c7i.large"], type_named(catalogue, "c7i.large")
+    assert (actual.vendor, actual.cpu, actual.vcpus) == ("aws", row["cpu"], int(row["vcpus"]))
+    assert actual.read_bytes_per_s == pytest.approx(float(row["lmbench_rd_512mb_mb_s"]) * 1e6, rel=1e-3)
+    assert actual.update_bytes_per_s == pytest.approx(2 * float(row["lmbench_rdwr_512mb_mb_s"]) * 1e6, rel=1e-3)
+    measured = next(machine for machine in catalogue.machines if machine.latency_s)
     assert measured.latency_s == pytest.approx(float(rows[measured.type]["latency_ns"]) * 1e-9, rel=1e-3)
 
 

@@ -24,8 +24,8 @@ GIB = 1 << 30
 
 
 def stream(op: str, threads: int, **params: Value) -> Experiment:
-    whole = {"op": op, "threads": threads, "unit": "step", **params}
-    return Experiment(f"{op}{threads}{params}", "memory_stream", whole)
+    complete = {"op": op, "threads": threads, "unit": "step", **params}
+    return Experiment(f"{op}{threads}{params}", "memory_stream", complete)
 
 
 def experiments(threads: int) -> list[Experiment]:
@@ -36,8 +36,8 @@ def experiments(threads: int) -> list[Experiment]:
 
 
 def expectation(machine: Machine, name: str = "", catalogue: Catalogue = CATALOGUE) -> Expectation:
-    found = machine_type(machine, catalogue, name)
-    return catalogue_expectation(catalogue, machine, found, experiments(machine.topology.threads))
+    actual = machine_type(machine, catalogue, name)
+    return catalogue_expectation(catalogue, machine, actual, experiments(machine.topology.threads))
 
 
 def entry(index: int, read: float | None, **changes: object) -> CatalogueMachine:
@@ -48,22 +48,22 @@ def entry(index: int, read: float | None, **changes: object) -> CatalogueMachine
 
 
 def test_the_type_itself_comes_first() -> None:
-    own = type_named(CATALOGUE, "c7i.large")
-    found = expectation(instance_of(own))
-    read = next(each for each in found.ranges if each.experiment.startswith("read"))
-    assert own.read_bytes_per_s is not None
-    assert read.low < own.read_bytes_per_s < read.typical < read.high
+    catalogued = type_named(CATALOGUE, "c7i.large")
+    actual = expectation(instance_of(catalogued))
+    read = next(item for item in actual.ranges if item.experiment.startswith("read"))
+    assert catalogued.read_bytes_per_s is not None
+    assert read.low < catalogued.read_bytes_per_s < read.typical < read.high
     assert (read.unit, read.kind, read.machines) == ("B/s", "capability", 1)
-    assert found.machine == "aws c7i.large (from the DMI)"
-    (source,) = [line for line in found.sources if line.startswith("read: ")]
-    assert found.origins[found.ranges.index(read)] == source
+    assert actual.machine == "aws c7i.large (from the DMI)"
+    (source,) = [line for line in actual.sources if line.startswith("read: ")]
+    assert actual.origins[actual.ranges.index(read)] == source
     assert source.startswith("read: aws c7i.large, 1 machine; ")
     assert re.search(r"\d+ with its CPU: 10th to 90th percentile [\d.]+ to [\d.]+ GB/s$", source)
 
 
 def test_an_unknown_type_of_a_known_cpu_has_the_range_of_its_family() -> None:
     machine = instance_of(type_named(CATALOGUE, "Standard_D4ads_v6"))
-    latency = next(each for each in expectation(machine).ranges if each.experiment == "latency")
+    latency = next(item for item in expectation(machine).ranges if item.experiment == "latency")
     assert latency.machines > 10
     assert 90e-9 < latency.low < latency.typical < latency.high < 200e-9
 
@@ -71,34 +71,34 @@ def test_an_unknown_type_of_a_known_cpu_has_the_range_of_its_family() -> None:
 def test_another_model_of_a_generation_is_uncertain() -> None:
     machine = machine_with(instance_of(type_named(CATALOGUE, "Standard_D4ads_v6")), product=None,
                            cpu={"model": "AMD EPYC 9994 999-Core Processor"})  # fmt: skip
-    found = expectation(machine)
-    assert found.machine == "no type of the catalogue; CPU by its name: EPYC 9004 (Zen 4)"
-    assert all(source.split(": ")[1].startswith("Zen 4 CPUs of any vendor, ") for source in found.sources)
-    assert all(each.low < 0.6 * each.typical for each in found.ranges if each.unit == "B/s")
+    actual = expectation(machine)
+    assert actual.machine == "no type of the catalogue; CPU by its name: EPYC 9004 (Zen 4)"
+    assert all(source.split(": ")[1].startswith("Zen 4 CPUs of any provider, ") for source in actual.sources)
+    assert all(item.low < 0.6 * item.typical for item in actual.ranges if item.unit == "B/s")
 
 
 def test_a_cpu_whose_name_is_hidden_is_known_by_its_signature() -> None:
     hidden = {"vendor": "AuthenticAMD", "model": "AMD EPYC", "family_number": 25, "model_number": 17, "stepping": 1}
     machine = machine_with(instance_of(type_named(CATALOGUE, "Standard_D4ads_v6")), product=None, cpu=hidden)
-    found = expectation(machine)
-    assert found.machine == "no type of the catalogue; CPU by its CPUID signature: EPYC 9004 (Zen 4)"
-    assert [each.metric for each in found.ranges] == ["latency", "bandwidth", "bandwidth"]
+    actual = expectation(machine)
+    assert actual.machine == "no type of the catalogue; CPU by its CPUID signature: EPYC 9004 (Zen 4)"
+    assert [item.metric for item in actual.ranges] == ["latency", "bandwidth", "bandwidth"]
     assert expectation(machine_with(machine, cpu={"model_number": 99})).ranges == []
 
 
 def test_nothing_is_expected_of_a_machine_that_nobody_measured() -> None:
     nothing = Expectation(
-        kind="catalogue", machine="no type of the catalogue", provisional=False, ranges=[], origins=[]
+        kind="catalogue", machine="no type of the catalogue", provisional=False, ranges=[], origins=[], peers=[]
     )
     assert expectation(MACHINE) == nothing
 
 
 def test_a_floor_is_a_range_without_an_upper_end() -> None:
     machine = machine_with(instance_of(type_named(CATALOGUE, "Standard_D4ads_v6")))
-    found = expectation(machine, "Standard_HB120rs_v3")
-    (floor,) = found.ranges
+    actual = expectation(machine, "Standard_HB120rs_v3")
+    (floor,) = actual.ranges
     assert (floor.experiment, floor.low, floor.typical, floor.high) == ("triad", 320e9, 320e9, 1e30)
-    assert found.sources == ["triad: the floor of azure's health check for Standard_HB120rs_v3"]
+    assert actual.sources == ["triad: the floor of azure's health check for Standard_HB120rs_v3"]
 
 
 def test_a_wide_family_has_a_wide_range() -> None:
@@ -114,9 +114,9 @@ def test_a_wide_family_has_a_wide_range() -> None:
 def test_fewer_than_four_machines_are_no_family_and_do_not_shrink_a_range() -> None:
     few = Catalogue("", [], [entry(i, 10e9, cpu="Unnamed") for i in range(3)])
     assert family_of(few, entry(99, None, cpu="Unnamed"), READ, is_type_known=False) is None
-    own = family_of(few, few.machines[0], READ, is_type_known=True)
-    assert own is not None
-    assert predict(own, READ)[0] < 0.7 * 10e9
+    family = family_of(few, few.machines[0], READ, is_type_known=True)
+    assert family is not None
+    assert predict(family, READ)[0] < 0.7 * 10e9
 
 
 def test_slower_is_on_the_other_side_for_a_time() -> None:
@@ -163,5 +163,5 @@ def test_the_plans_measure_what_the_catalogue_has(name: str, described: dict[str
     """Threads of a core count as CPUs, as they do in the catalogue."""
     machine = machine_with(topology={"threads": 4, "allowed_cpus": [0, 2, 1, 3]})
     plan = build_plan(read_plan(name), described, {}, machine)
-    for what in VALUES:
-        assert [each for each in plan.experiments if is_same_work(each, what, machine)], what
+    for kind in VALUES:
+        assert [experiment for experiment in plan.experiments if is_same_work(experiment, kind, machine)], kind

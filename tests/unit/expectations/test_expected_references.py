@@ -7,7 +7,7 @@ import pytest
 
 from machines import machine_with
 from nameplate.expectations.expectation import Expectation
-from nameplate.expectations.expected_range import ExpectedRange
+from nameplate.expectations.expected_range import MAX_VALUE, ExpectedRange, Kind
 from nameplate.expectations.references import with_references
 from nameplate.records.result import Rated, Result
 from report_samples import report, result, with_summary
@@ -25,16 +25,37 @@ def expected(one: Result, **changes: object) -> Expectation:
              "typical": 50e9, "high": 60e9, "machines": 12, **changes}  # fmt: skip
     return Expectation(
         kind="site", machine="M", provisional=False, origins=["site.toml"],
+        peers=["the median of 12 machines of this class"],
         ranges=[ExpectedRange(**given)],  # type: ignore[arg-type]
     )  # fmt: skip
 
 
-def test_the_typical_value_becomes_the_reference() -> None:
+@pytest.mark.parametrize(
+    ("kind", "share", "interval"), [("typical", 0.8, (0.76, 0.84)), ("capability", 0.9, (0.88, 0.92))]
+)
+def test_the_middle_of_a_range_is_compared_with_the_value_of_its_kind(
+    kind: Kind, share: float, interval: tuple[float, float]
+) -> None:
+    one = with_summary(unrated(), capability=45e9, capability_ci=(44e9, 46e9))
+    (actual,) = with_references(report([one]), expected(one, kind=kind)).results
+    assert (actual.summary.rated, actual.summary.efficiency, actual.summary.reason) == (50e9, share, "")
+    assert actual.efficiency_ci == pytest.approx(interval)
+    peers = "the median of 12 machines of this class"
+    assert actual.rated == Rated(
+        50e9, f"{kind} value of site.toml", is_ceiling=False, kind="site", compared_with=kind, peers=peers
+    )
+
+
+def test_an_unknown_capability_has_no_share() -> None:
     one = unrated()
-    (found,) = with_references(report([one]), expected(one)).results
-    assert (found.summary.rated, found.summary.efficiency, found.summary.reason) == (50e9, 0.8, "")
-    assert found.efficiency_ci == pytest.approx((0.76, 0.84))
-    assert found.rated == Rated(50e9, "capability value of site.toml", is_ceiling=False, kind="site")
+    (actual,) = with_references(report([one]), expected(one)).results
+    assert (actual.summary.rated, actual.summary.efficiency, actual.efficiency_ci) == (50e9, None, None)
+
+
+def test_the_floor_of_a_health_check_is_no_reference() -> None:
+    one = unrated()
+    floor = expected(one, low=30e9, typical=30e9, high=MAX_VALUE)
+    assert with_references(report([one]), floor).results == [one]
 
 
 @pytest.mark.parametrize("changes", [{"unit": "s"}, {"metric": "other"}, {"experiment": "other"}])

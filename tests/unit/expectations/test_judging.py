@@ -1,4 +1,4 @@
-"""Verdicts on values beside their expected ranges."""
+"""Verdicts on values and their expected ranges."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def test_a_time_is_below_expectation_if_it_is_longer() -> None:
         result({"protocol": "tcp"}, 50e-6, probe="net_pingpong"), metric="latency", unit="s", capability=None,
         ci=(49e-6, 51e-6),
     )  # fmt: skip
-    found = judge(report([_lower(latency)]), [expected(latency, 20e-6, 40e-6)])
-    assert [value.verdict for value in found] == ["BELOW"]
+    actual = judge(report([_lower(latency)]), [expected(latency, 20e-6, 40e-6)])
+    assert [value.verdict for value in actual] == ["BELOW"]
 
 
 def _lower(original: Result) -> Result:
@@ -80,9 +80,9 @@ def test_an_area_without_a_range_is_unknown() -> None:
 
 
 def test_loopback_and_oversubscription_are_not_judged() -> None:
-    local = msgspec.structs.replace(fp64((45e9, 50e9)), facts={"is_local": 1.0})
+    loopback = msgspec.structs.replace(fp64((45e9, 50e9)), facts={"is_local": 1.0})
     many = msgspec.structs.replace(fp64((45e9, 50e9)), oversubscribed=True)
-    assert judge(report([local]), []) == judge(report([many]), []) == []
+    assert judge(report([loopback]), []) == judge(report([many]), []) == []
 
 
 def test_the_worst_value_decides_on_an_area() -> None:

@@ -30,22 +30,22 @@ def fleet(size: int, slow: float = 1.0) -> list[Report]:
     return [run_of(f"n{i}", 50e9 * rng.gauss(1, 0.01) * (slow if i == 0 else 1)) for i in range(size)]
 
 
-def again(original: Report, started: str) -> Report:
+def second(original: Report, started: str) -> Report:
     """Return a run that was started at another time."""
     return msgspec.structs.replace(original, run=msgspec.structs.replace(original.run, started=started))
 
 
 def test_healthy_machines_are_as_expected_and_a_slow_one_is_below() -> None:
-    (own,) = learn(fleet(20), TODAY).classes
-    assert (own.machines, own.runs, own.provisional) == (20, 20, False)
-    assert [judge(each, own.range)[0].verdict for each in fleet(20)] == ["AS EXPECTED"] * 20
-    assert judge(run_of("new", 44e9), own.range)[0].verdict == "BELOW"
+    (learned,) = learn(fleet(20), TODAY).classes
+    assert (learned.machines, learned.runs, learned.provisional) == (20, 20, False)
+    assert [judge(item, learned.range)[0].verdict for item in fleet(20)] == ["AS EXPECTED"] * 20
+    assert judge(run_of("new", 44e9), learned.range)[0].verdict == "BELOW"
 
 
 def test_a_slow_machine_is_left_out_by_name() -> None:
-    (own,) = learn(fleet(20, slow=0.7), TODAY).classes
-    assert own.range[0].left_out == ["n0"]
-    assert own.range[0].machines == 19
+    (learned,) = learn(fleet(20, slow=0.7), TODAY).classes
+    assert learned.range[0].left_out == ["n0"]
+    assert learned.range[0].machines == 19
 
 
 def test_few_machines_are_provisional() -> None:
@@ -54,53 +54,53 @@ def test_few_machines_are_provisional() -> None:
 
 
 def test_a_single_machine_has_the_range_of_its_runs() -> None:
-    runs = [again(run_of("one", 50e9 * factor), f"2026-11-2{i}T00:00:00+00:00")
+    runs = [second(run_of("one", 50e9 * factor), f"2026-11-2{i}T00:00:00+00:00")
             for i, factor in enumerate((0.99, 1.0, 1.01))]  # fmt: skip
-    (own,) = learn(runs, TODAY).classes
-    assert (own.machines, own.runs, own.provisional, own.range[0].machines) == (1, 3, True, 1)
+    (learned,) = learn(runs, TODAY).classes
+    assert (learned.machines, learned.runs, learned.provisional, learned.range[0].machines) == (1, 3, True, 1)
     assert learn([run_of("one", 50e9)], TODAY).classes[0].range == []
 
 
 def test_values_that_differ_too_much_have_no_range() -> None:
-    (own,) = learn([run_of(f"n{i}", 50e9 * 10 ** (i % 3)) for i in range(6)], TODAY).classes
-    assert own.range == []
-    assert own.without_range[0].endswith("rate: its values differ too much for a range")
+    (learned,) = learn([run_of(f"n{i}", 50e9 * 10 ** (i % 3)) for i in range(6)], TODAY).classes
+    assert learned.range == []
+    assert learned.without_range[0].endswith("rate: its values differ too much for a range")
 
 
 def test_machines_of_two_kinds_have_no_range() -> None:
     rng = random.Random(1)
     runs = [run_of(f"n{i}", 50e9 * rng.gauss(1, 0.002) * (0.9 if i % 3 == 0 else 1)) for i in range(60)]
-    (own,) = learn(runs, TODAY).classes
-    assert own.range == []
-    assert "20 of 60 machines are far from the others, so they are of several kinds" in own.without_range[0]
+    (learned,) = learn(runs, TODAY).classes
+    assert learned.range == []
+    assert "20 of 60 machines are far from the others, so they are of several kinds" in learned.without_range[0]
 
 
 def test_a_metric_of_one_machine_among_many_has_no_range() -> None:
     one = run_of("n0", 50e9)
     other = result({"isa": "avx512", "mix": "fma", "precision": "fp64", "threads": 1}, 25e9)
     both = msgspec.structs.replace(one, results=[*one.results, with_summary(other, capability=None)])
-    (own,) = learn([both, *fleet(12)[1:]], TODAY).classes
-    assert len(own.range) == 1
-    assert own.without_range[0].endswith("only one machine measured it")
+    (learned,) = learn([both, *fleet(12)[1:]], TODAY).classes
+    assert len(learned.range) == 1
+    assert learned.without_range[0].endswith("only one machine measured it")
 
 
 def test_a_copy_of_a_run_counts_once() -> None:
     learner = Learner()
     assert learner.add(run_of("a", 50e9)) == ""
-    assert learner.add(run_of("a", 50e9)) == "it is a copy of an earlier one"
+    assert learner.add(run_of("a", 50e9)) == "it is a copy of an earlier run"
 
 
 def with_rounds(rounds: int) -> Report:
     """Return a run with this number of rounds, whose values have no interval."""
     report = run_of("a", 1e9)
-    results = [with_summary(each, rounds=rounds, ci=None, capability_ci=None) for each in report.results]
+    results = [with_summary(result, rounds=rounds, ci=None, capability_ci=None) for result in report.results]
     return msgspec.structs.replace(report, results=results)
 
 
 @pytest.mark.parametrize(
     ("bad", "why"),
     [
-        (msgspec.structs.replace(run_of("a", 1e9), truncated=True), "it did not reach its end"),
+        (msgspec.structs.replace(run_of("a", 1e9), truncated=True), "it is incomplete"),
         (msgspec.structs.replace(run_of("a", 1e9), machine=None), "it does not say on which machine it was measured"),
         (
             msgspec.structs.replace(run_of("a", 1e9), results=[]),
@@ -108,7 +108,7 @@ def with_rounds(rounds: int) -> Report:
         ),
         (with_rounds(5), "it has no value with an interval, which needs 6 rounds"),
         (with_rounds(7), "none of the values by which a machine is judged has an interval"),
-        (run_of("a", 1e9, cpus=1.5), "a CPU quota limited it"),
+        (run_of("a", 1e9, cpus=1.5), "a CPU quota allowed the time of 1.5 CPUs"),
         (
             msgspec.structs.replace(run_of("a", 1e9), machine=machine_with(emulator="QEMU (TCG)")),
             "its processor was emulated",

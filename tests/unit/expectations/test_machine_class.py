@@ -18,4 +18,4 @@ def test_memory_is_what_is_installed(usable_gib: float, installed: float) -> Non
 def test_the_host_name_does_not_matter_and_the_cores_do() -> None:
     assert class_of(machine_with(GUEST, hostname="a")) == class_of(machine_with(GUEST, hostname="b"))
     assert class_of(GUEST) != class_of(machine_with(GUEST, topology={"allowed_cores": 1}))
-    assert class_of(GUEST).words.startswith("Example CPU 9000, 2 cores, ")
+    assert class_of(GUEST).description.startswith("Example CPU 9000, 2 cores, ")

@@ -25,7 +25,7 @@ SOME = [
 
 
 def present(name: str) -> bool:
-    return any(each.type == name for each in CATALOGUE.machines)
+    return any(machine.type == name for machine in CATALOGUE.machines)
 
 
 NAMES = [name for name in SOME if present(name)]
@@ -39,16 +39,16 @@ def test_enough_types_are_tried() -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_type_is_among_those_that_its_machine_may_be(name: str) -> None:
     entry = type_named(CATALOGUE, name)
-    found = machine_type(instance_of(entry), CATALOGUE)
-    assert entry in found.candidates
-    assert found.vendor == entry.vendor
-    assert {each.cpu for each in found.candidates} == {entry.cpu}
+    actual = machine_type(instance_of(entry), CATALOGUE)
+    assert entry in actual.candidates
+    assert actual.vendor == entry.vendor
+    assert {candidate.cpu for candidate in actual.candidates} == {entry.cpu}
     if entry.vendor == "aws":
-        assert found.known == entry
-        assert found.words == f"aws {name} (from the DMI)"
+        assert actual.known == entry
+        assert actual.description == f"aws {name} (from the DMI)"
     else:
-        assert found.known is None
-        assert found.words.endswith("(from the CPU)")
+        assert actual.known is None
+        assert actual.description.endswith("(from the CPU)")
 
 
 def test_every_type_of_the_catalogue_is_among_its_candidates() -> None:
@@ -61,21 +61,21 @@ def test_every_type_of_the_catalogue_is_among_its_candidates() -> None:
 
 def test_without_dmi_the_cpu_tells_the_candidates_of_all_vendors() -> None:
     entry = type_named(CATALOGUE, "m6g.medium")
-    found = machine_type(machine_with(instance_of(entry), product=None), CATALOGUE)
-    assert entry in found.candidates
-    assert found.vendor == ""
+    actual = machine_type(machine_with(instance_of(entry), product=None), CATALOGUE)
+    assert entry in actual.candidates
+    assert actual.vendor == ""
 
 
 def test_an_unknown_machine_is_none_of_them() -> None:
-    found = machine_type(MACHINE, CATALOGUE)
-    assert (found.candidates, found.known, found.words) == ((), None, "no type of the catalogue")
+    actual = machine_type(MACHINE, CATALOGUE)
+    assert (actual.candidates, actual.known, actual.description) == ((), None, "no type of the catalogue")
 
 
 def test_the_user_says_the_type_in_any_case() -> None:
     entry = type_named(CATALOGUE, "Standard_D4s_v5")
-    found = machine_type(instance_of(entry), CATALOGUE, "standard_d4S_V5")
-    assert found.known == entry
-    assert found.words == "azure Standard_D4s_v5 (from --type)"
+    actual = machine_type(instance_of(entry), CATALOGUE, "standard_d4S_V5")
+    assert actual.known == entry
+    assert actual.description == "azure Standard_D4s_v5 (from --type)"
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_the_user_says_the_type_in_any_case() -> None:
     [
         ("Standard_D4s_v55", "has no such type; did you mean Standard_D4s_v5"),
         ("nothing like it", "the catalogue of 2026-11-23 has no such type$"),
-        ("c7i.24xlarge", "this type has 96, but the machine has 4 CPUs"),
+        ("c7i.24xlarge", "this type has 96 CPUs, but the machine has 4"),
     ],
 )
 def test_a_wrong_type_is_refused(given: str, message: str) -> None:
@@ -95,5 +95,7 @@ def test_a_wrong_type_is_refused(given: str, message: str) -> None:
 def test_a_few_of_many_candidates_are_named() -> None:
     alike = [CatalogueMachine("v", f"t{i}", "x86_64", "M", 2, 1, 1, "D", None, None, None, None) for i in range(5)]
     machine = machine_with(product="D")
-    assert machine_type(machine, Catalogue("", [], alike)).words == "v t0, v t1, v t2 or 2 more types (from the CPU)"
-    assert machine_type(machine, Catalogue("", [], alike[:2])).words == "v t0 or v t1 (from the CPU)"
+    assert (
+        machine_type(machine, Catalogue("", [], alike)).description == "v t0, v t1, v t2 or 2 more types (from the CPU)"
+    )
+    assert machine_type(machine, Catalogue("", [], alike[:2])).description == "v t0 or v t1 (from the CPU)"

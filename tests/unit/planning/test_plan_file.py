@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -15,6 +16,7 @@ from nameplate.errors import FileError, NameplateError, UsageError
 from nameplate.planning.budget import MIN_ROUNDS, MIN_SLICE_S, min_plan_s, overhead_s
 from nameplate.planning.plan_file import (
     DEFAULT_SLICE_S,
+    PlanText,
     build_plan,
     make_limits,
     parse_series,
@@ -53,11 +55,37 @@ def test_quick_fits_into_a_minute() -> None:
     assert round_s * MIN_ROUNDS <= make_limits(read_plan("quick").limits).budget_s <= 55
 
 
+@pytest.mark.parametrize("name", shipped_plans())
+def test_a_shipped_plan_can_be_measured(name: str, described: dict[str, ProbeInfo]) -> None:
+    try:
+        build_plan(read_plan(name), described, {}, MACHINE)
+    except NameplateError as error:
+        raise pytest.fail.Exception(str(error), pytrace=False) from None
+
+
+@pytest.mark.parametrize("plan", ["quick", "full", "sweep"])
+@pytest.mark.parametrize("name", load_probes())
+def test_the_core_has_the_parameters_that_a_probe_declares(
+    name: str, plan: str, described: dict[str, ProbeInfo]
+) -> None:
+    sweeps: Sequence[ParameterSweep] = getattr(load_probes()[name], plan)
+    experiments = [{"probe": sweep.probe or name, **sweep.params} for sweep in sweeps]
+    text = PlanText("x", "", "", {}, experiments, path=f"src/nameplate/probes/{name}.py: {plan}")
+    try:
+        assert not sweeps or build_plan(text, described, {}, MACHINE).experiments
+    except UsageError as error:
+        raise pytest.fail.Exception(str(error), pytrace=False) from None
+
+
 @pytest.mark.parametrize("present", [1, 8, 9, 64])
 def test_full_says_which_numa_nodes_are_measured(described: dict[str, ProbeInfo], present: int) -> None:
     listed = [{"index": index, "cpus": "", "memory_bytes": 1} for index in range(present)]
     full = build_plan(read_plan("full"), described, {}, machine_with(topology={"numa_nodes": listed}))
-    pairs = {(each.params["node"], each.params["memory_node"]) for each in full.experiments if "node" in each.params}
+    pairs = {
+        (experiment.params["node"], experiment.params["memory_node"])
+        for experiment in full.experiments
+        if "node" in experiment.params
+    }
     assert len(pairs) == (0 if present == 1 else 64)
     notes = [note for note in full.notes if "NUMA nodes" in note]
     assert notes == {
@@ -68,7 +96,7 @@ def test_full_says_which_numa_nodes_are_measured(described: dict[str, ProbeInfo]
 
 def test_a_sweep_states_the_overhead_of_its_own_experiments(described: dict[str, ProbeInfo]) -> None:
     quick = build_plan(read_plan("quick"), described, {}, MACHINE)
-    copy = next(each for each in quick.experiments if each.id.startswith("memory_block op=copy"))
+    copy = next(experiment for experiment in quick.experiments if experiment.id.startswith("memory_block op=copy"))
     assert copy.overhead_s == 0.25
     assert (
         overhead_s(copy, quick.limits) < 0.5 < overhead_s(msgspec.structs.replace(copy, overhead_s=None), quick.limits)
@@ -82,7 +110,7 @@ def test_a_plan_may_ask_for_a_high_priority_and_for_short_samples(tmp_path: Path
     assert plan.priority == "high"
     assert [e.sample_s for e in plan.experiments] == [0.001]
     path.write_text('priority = "low"\n\n[[experiment]]\nprobe = "null"\n')
-    with pytest.raises(FileError, match="priority = 'low': not a possible value; use high"):
+    with pytest.raises(FileError, match="priority = 'low': not a valid value; use high"):
         read_plan(str(path))
     path.write_text('[[experiment]]\nprobe = "null"\nsample = "often"\n')
     with pytest.raises(UsageError, match=r"mine.toml, line 3: sample = 'often' is not a duration"):
@@ -126,11 +154,11 @@ def sized(name: str) -> dict[str, ProbeInfo]:
 def test_a_probes_own_sweep_and_given_sizes_that_replace_it() -> None:
     """The probe's own sweep is sparse at first; sizes that are given are measured as they are, and nothing else."""
     plan = sweep_plan("cpu_workset", {}, sized("cpu_workset"), {}, MACHINE)
-    own = [e for e in plan.experiments if e.probe == "cpu_workset"]
-    sizes = sorted(int(e.params["size"]) for e in own)
+    sweep = [e for e in plan.experiments if e.probe == "cpu_workset"]
+    sizes = sorted(int(e.params["size"]) for e in sweep)
     assert (sizes[0], sizes[-1]) == (1024, 128 << 20)
     assert all(math.isclose(b / a, 2 ** (1 / 8), rel_tol=0.02) for a, b in itertools.pairwise(sizes))
-    assert sum(not e.dense for e in own) == math.ceil(len(own) / 4)
+    assert sum(not e.dense for e in sweep) == math.ceil(len(sweep) / 4)
     assert {e.probe for e in plan.experiments} == {"cpu_workset", "memory_latency", "memory_stream"}
     assert plan.limits.budget_s <= 60
     given = sweep_plan("cpu_workset", {"size": "1KiB,2KiB"}, sized("cpu_workset"), {}, MACHINE)
@@ -161,11 +189,11 @@ def test_a_long_sweep_gets_time_for_six_rounds() -> None:
 
 
 def test_soak_is_three_series_that_fit_any_budget(described: dict[str, ProbeInfo]) -> None:
-    whole = build_plan(read_plan("soak"), described, {}, MACHINE)
+    complete = build_plan(read_plan("soak"), described, {}, MACHINE)
     short = build_plan(read_plan("soak"), described, {"budget": "2min"}, MACHINE)
-    assert [(experiment.slice_s, experiment.interval_s) for experiment in whole.experiments] == [(600.0, 1.0)] * 3
+    assert [(experiment.slice_s, experiment.interval_s) for experiment in complete.experiments] == [(600.0, 1.0)] * 3
     assert all(
-        experiment.params["op"] == "read" for experiment in whole.experiments if experiment.probe == "disk_block"
+        experiment.params["op"] == "read" for experiment in complete.experiments if experiment.probe == "disk_block"
     )
     assert 100 < sum(experiment.slice_s for experiment in short.experiments) < 120
 
@@ -173,7 +201,7 @@ def test_soak_is_three_series_that_fit_any_budget(described: dict[str, ProbeInfo
 def test_per_node_of_a_plan_has_valid_values_only(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text('per_node = "sometimes"\nexperiments = "quick"\n')
-    with pytest.raises(FileError, match="per_node = 'sometimes': not a possible value; use in-turn or at-once"):
+    with pytest.raises(FileError, match="per_node = 'sometimes': not a valid value; use in-turn or at-once"):
         read_plan(str(path))
 
 
@@ -215,13 +243,16 @@ TWO = '[[experiment]]\nprobe = "null"\n\n[[experiment]]\nprobe = "null"\n'
         ),
         (TWO + "threads = 9", "mine.toml, line 6: threads=9: out of range; use 1 to 8"),
         (TWO + 'series = "9s"', "mine.toml, line 6: '9s': not a series; use LENGTH/INTERVAL, such as 600s/1s"),
-        (TWO + 'experiments = "all"', "mine.toml, line 6: experiments = 'all': not possible; available: full, quick, "),
+        (
+            TWO + 'experiments = "all"',
+            "mine.toml, line 6: experiments = 'all': not a valid value; available: full, quick, ",
+        ),
         (
             TWO + 'experiments = "full"\nthreads = 1',
             "mine.toml, line 6: experiments = 'full': takes no parameters; leave out threads",
         ),
-        ('\ncells = "quick"', "mine.toml, line 2: cells is now called experiments"),
-        (TWO + 'cells = "sweep"', "mine.toml, line 6: cells is now called experiments"),
+        ('\ncells = "quick"', "mine.toml, line 2: the key cells is now called experiments: rename it"),
+        (TWO + 'cells = "sweep"', "mine.toml, line 6: the key cells is now called experiments: rename it"),
         ('[[experiments]]\nprobe = "null"', "mine.toml, line 1: experiments: not the name of a plan; use "),
         (TWO + 'from_budget = "soon"', "mine.toml, line 6: from_budget = 'soon' is not a duration"),
         ("fit = 1\n" + TWO, "mine.toml: fit = 1: not a truth value; use true or false"),
@@ -260,10 +291,10 @@ def test_a_plan_is_fitted_into_its_budget(tmp_path: Path) -> None:
         '[[experiment]]\nprobe = "null"\nseries = "40s/500ms"\nthreads = 1\n'
         '[[experiment]]\nprobe = "null"\nthreads = 8\nfrom_budget = "1min"\n'
     )
-    whole = build_plan(read_plan(str(path)), PROBES, {"budget": "10min"}, MACHINE)
-    assert [e.slice_s for e in whole.experiments] == [10, 10, 40, DEFAULT_SLICE_S]
-    assert (whole.experiments[2].id, whole.experiments[2].interval_s) == ("null threads=1 series", 0.5)
-    assert whole.notes == []
+    complete = build_plan(read_plan(str(path)), PROBES, {"budget": "10min"}, MACHINE)
+    assert [e.slice_s for e in complete.experiments] == [10, 10, 40, DEFAULT_SLICE_S]
+    assert (complete.experiments[2].id, complete.experiments[2].interval_s) == ("null threads=1 series", 0.5)
+    assert complete.notes == []
     short = build_plan(read_plan(str(path)), PROBES, {"budget": "51s"}, MACHINE)
     slices = [e.slice_s for e in short.experiments]
     assert 0 < slices[0] == slices[1] < 10
@@ -309,8 +340,8 @@ def test_the_smallest_budget_that_the_error_names_works(name: str, described: di
 def test_a_series_of_the_command_line_is_not_shortened() -> None:
     with pytest.raises(UsageError, match=r"--budget 9s: too short for 1 round of null; use 1\ds or more"):
         sweep_plan("null", {"threads": "1"}, PROBES, {"series": "10s/1s", "budget": "9s"}, MACHINE)
-    whole = sweep_plan("null", {"threads": "1"}, PROBES, {"series": "10s/1s"}, MACHINE)
-    assert not whole.limits.budget_binds
+    complete = sweep_plan("null", {"threads": "1"}, PROBES, {"series": "10s/1s"}, MACHINE)
+    assert not complete.limits.budget_binds
 
 
 def test_a_plan_chooses_the_work_of_a_reference_tool(tmp_path: Path) -> None:
@@ -374,10 +405,10 @@ def test_a_condition_selects_experiments_of_a_sweep(tmp_path: Path) -> None:
 
 def test_the_own_sweep_is_used_only_with_parameters_that_it_allows() -> None:
     names = ("op", "pattern", "block", "library", "depth", "cache", "sync", "file")
-    words = [Parameter(name=n, type="text", summary="", default=None, automatic="x") for n in names]
-    probes = {"disk_block": ProbeInfo("disk_block", "", [], words, [], [])}
-    own = sweep_plan("disk_block", {"file": "/mnt"}, probes, {}, MACHINE).experiments
-    assert len(own) > 8
-    assert all(experiment.params["file"] == "/mnt" for experiment in own)
+    arguments = [Parameter(name=n, type="text", summary="", default=None, automatic="x") for n in names]
+    probes = {"disk_block": ProbeInfo("disk_block", "", [], arguments, [], [])}
+    experiments = sweep_plan("disk_block", {"file": "/mnt"}, probes, {}, MACHINE).experiments
+    assert len(experiments) > 8
+    assert all(experiment.params["file"] == "/mnt" for experiment in experiments)
     asked = sweep_plan("disk_block", {"op": "write", "file": "/mnt"}, probes, {}, MACHINE).experiments
     assert [experiment.params for experiment in asked] == [{"op": "write", "file": "/mnt"}]

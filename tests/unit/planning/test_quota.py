@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from machines import MACHINE, machine_with
-from nameplate.planning.quota import over_whole_periods
+from nameplate.planning.quota import over_full_periods
 from nameplate.records.plan_record import Experiment
 
 LIMITED = machine_with(limits={"cpus": 0.8})
@@ -24,12 +24,12 @@ def experiment(probe: str, slice_s: float) -> Experiment:
     ],
 )
 def test_samples_cover_periods_of_a_quota(probe: str, planned_s: float, slice_s: float, sample_s: float) -> None:
-    (found,) = over_whole_periods([experiment(probe, planned_s)], LIMITED)
-    assert (found.slice_s, found.sample_s) == (slice_s, sample_s)
+    (actual,) = over_full_periods([experiment(probe, planned_s)], LIMITED)
+    assert (actual.slice_s, actual.sample_s) == (slice_s, sample_s)
 
 
 @pytest.mark.parametrize("cpus", [None, 64])
 def test_without_a_quota_that_binds_nothing_changes(cpus: float | None) -> None:
     planned = [experiment("cpu_flops", 0.03)]
     assert len(MACHINE.topology.allowed_cpus) <= 64
-    assert over_whole_periods(planned, machine_with(limits={"cpus": cpus})) == planned
+    assert over_full_periods(planned, machine_with(limits={"cpus": cpus})) == planned

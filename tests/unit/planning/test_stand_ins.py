@@ -37,8 +37,8 @@ def no_thread_count(monkeypatch: pytest.MonkeyPatch) -> None:
     ids=["unbound", "unbound, few", "bound to cores", "bound to sockets", "few, bound to cores", "unequal"],
 )
 def test_ranks_and_threads_fill_a_node(allowed: int, ranks: tuple[int, ...], expected: tuple[str, ...]) -> None:
-    found = stand_ins_of(machine(48, allowed, *ranks))
-    assert tuple(found[name] for name in ("ranks", "all_ranks", "threads", "threads_each", "cores")) == expected
+    actual = stand_ins_of(machine(48, allowed, *ranks))
+    assert tuple(actual[name] for name in ("ranks", "all_ranks", "threads", "threads_each", "cores")) == expected
 
 
 def test_ranks_that_alternate_between_nodes_are_counted() -> None:

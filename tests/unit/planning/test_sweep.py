@@ -11,11 +11,13 @@ from hypothesis import strategies as st
 
 from nameplate.errors import UsageError
 from nameplate.planning.sweep import Parameter, ProbeInfo, expand, experiments, parse_values, split_arguments
+from nameplate.suggestion import nearest
 from nameplate.units import (
     DURATION_UNITS,
     SIZE_UNITS,
     geometric,
     memory_text,
+    parse_bit_rate,
     parse_duration,
     parse_fraction,
     parse_quantity,
@@ -101,7 +103,7 @@ def test_ranges() -> None:
         (COUNT, "0", "threads=0: out of range; use 1 to 4096"),
         (COUNT, "1.5", "is not a whole number"),
         (WORD, "raed", "did you mean 'read'?"),
-        (WORD, "read..write*2", "only sizes and whole numbers have ranges"),
+        (WORD, "read..write*2", "only sizes and whole numbers can have ranges"),
         (TIME, "10", None),
         (TIME, "10 minutes", "is not a duration"),
     ],
@@ -145,6 +147,8 @@ def test_quantities() -> None:
     assert parse_quantity("3.5GHz") == (3.5e9, "Hz")
     assert parse_quantity("2TFLOP/s") == (2e12, "FLOP/s")
     assert parse_quantity("5ms") == (5e-3, "s")
+    assert parse_quantity("10Gbps") == parse_quantity("10Gbit/s")
+    assert parse_quantity("1.5GBps") == parse_quantity("1.5GB/s")
     for text in ("5", "5 GB/s", "GB/s", "5GB", "5XB/s"):
         with pytest.raises(UsageError):
             parse_quantity(text)
@@ -194,10 +198,32 @@ def test_a_choice_with_a_percentage() -> None:
                    percent_of="readwrite")  # fmt: skip
     assert parse_values(op, "read,readwrite,readwrite:70") == ["read", "readwrite", "readwrite:70"]
     for text in ("read:70", "readwrite:0", "readwrite:100", "readwrite:x"):
-        with pytest.raises(UsageError, match="not possible"):
+        with pytest.raises(UsageError, match="not a valid value"):
             parse_values(op, text)
 
 
 def test_a_path_is_not_a_range() -> None:
-    place = Parameter(name="file", type="text", summary="", default=None, automatic="here")
-    assert parse_values(place, "../a*b,/tmp") == ["../a*b", "/tmp"]
+    position = Parameter(name="file", type="text", summary="", default=None, automatic="here")
+    assert parse_values(position, "../a*b,/tmp") == ["../a*b", "/tmp"]
+
+
+@pytest.mark.parametrize(("text", "rate"), [("10Gbps", 10**10), ("10Gbit/s", 10**10), ("5bps", 5), ("1.5kbps", 1500)])
+def test_rates_of_networks_have_two_spellings(text: str, rate: int) -> None:
+    assert parse_bit_rate(text) == rate
+
+
+@pytest.mark.parametrize("text", ["10GBps", "bps", "1mbps", "10 Gbps"])
+def test_other_spellings_are_no_rates(text: str) -> None:
+    with pytest.raises(UsageError, match="not a rate"):
+        parse_bit_rate(text)
+
+
+@pytest.mark.parametrize(
+    ("name", "suggestion"),
+    [
+        ("disk", "did you mean 'disk_block'?"), ("network", "did you mean 'net_pingpong' or 'net_stream'?"),
+        ("nett_stream", "did you mean 'net_stream'?"), ("gpu", "available: disk_block, net_pingpong, net_stream"),
+    ],
+)  # fmt: skip
+def test_similar_names_are_suggested(name: str, suggestion: str) -> None:
+    assert nearest(name, ["net_stream", "net_pingpong", "disk_block"]) == suggestion

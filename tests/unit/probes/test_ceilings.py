@@ -80,10 +80,10 @@ def test_a_guest_without_a_nominal_clock_says_so() -> None:
 def test_given_values_override_by_probe_then_by_area_and_unit() -> None:
     rated = parse_rated(["# a machine type", "", "cpu=2TFLOP/s, memory=59.7GB/s", "cpu_clock=3.5GHz"])
     assert rated == {"cpu FLOP/s": 2e12, "memory B/s": pytest.approx(59.7e9), "cpu_clock Hz": 3.5e9}
-    found = overriding(rated, "cpu_flops", "FLOP/s")
-    assert found is not None
-    assert found.value == 2e12
-    assert found.source == "given: --rated cpu"
+    actual = overriding(rated, "cpu_flops", "FLOP/s")
+    assert actual is not None
+    assert actual.value == 2e12
+    assert actual.source == "given: --rated cpu"
     assert overriding(rated, "cpu_clock", "Hz") is not None
     assert overriding(rated, "cpu_flops", "FLOP/cycle") is None
     assert overriding(rated, "disk_block", "B/s") is None
@@ -210,7 +210,7 @@ PLATFORMS = {
         [module("ChannelA-DIMM0", "", 3200), module("ChannelA-DIMM1", "", 2666), module("ChannelB-DIMM0", "", 3200)],
         "1 channel × 2666 MT/s × 8 B + 1 channel × 3200 MT/s × 8 B", 46.928e9,
     ),
-    "persistent memory beside the channels' DRAM": (
+    "persistent memory next to the channels' DRAM": (
         [module("CPU0_DIMM_A0", "A0_Node0_Channel0_Dimm0", 2666),
          module("CPU0_DIMM_A1", "A0_Node0_Channel0_Dimm1", 2666, "logical non-volatile device")],
         "1 channel × 2666 MT/s × 8 B", 21.328e9,
@@ -248,7 +248,7 @@ def test_without_known_locators_each_module_is_a_channel(name: str) -> None:
     rated = memory_bandwidth(with_modules(*UNTOLD[name]))
     assert rated.value == pytest.approx(4 * 3200e6 * 8)
     assert not rated.is_ceiling
-    assert rated.source.startswith("4 channels × 3200 MT/s × 8 B (DMI; it does not tell which modules share a channel")
+    assert rated.source.startswith("4 channels × 3200 MT/s × 8 B (DMI; it does not report which modules share")
 
 
 def test_a_clock_rate_instead_of_a_transfer_rate_is_detected() -> None:
@@ -308,8 +308,8 @@ def test_a_machine_with_whole_sockets_has_their_documented_bandwidth(machine: Ma
     assert rated.value == pytest.approx(sockets * 12 * 4800e6 * 8)
     assert not rated.is_ceiling
     assert rated.kind == "derived"
-    words = f"{sockets} socket{'s' if sockets > 1 else ''} × 12 channels × 4800 MT/s × 8 B, the most of EPYC 9004"
-    assert rated.source.startswith(words)
+    message = f"{sockets} socket{'s' if sockets > 1 else ''} × 12 channels × 4800 MT/s × 8 B, the most of EPYC 9004"
+    assert rated.source.startswith(message)
     assert "PowerEdge R6615" in rated.source
 
 
@@ -325,8 +325,8 @@ def test_a_small_guest_is_not_compared_with_a_socket_that_it_shares(machine: Mac
 def test_arm_does_not_tell_a_guest_from_a_machine() -> None:
     arm = {"architecture": "aarch64", "vendor": "ARM", "model": "Neoverse-N1"}
     assert memory_bandwidth(machine_with(genoa(2, hypervisor=None), cpu=arm)).value is None
-    whole = memory_bandwidth(machine_with(genoa(80, hypervisor=None), cpu=arm))
-    assert whole.value == pytest.approx(8 * 3200e6 * 8)
+    complete = memory_bandwidth(machine_with(genoa(80, hypervisor=None), cpu=arm))
+    assert complete.value == pytest.approx(8 * 3200e6 * 8)
 
 
 FLOPS = load_probes()["cpu_flops"]

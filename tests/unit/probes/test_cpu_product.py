@@ -34,7 +34,7 @@ def test_the_name_tells_the_generation(cpu: str, generation: str) -> None:
 
 
 def test_nine_in_ten_types_of_the_catalogue_have_a_generation() -> None:
-    known = [bool(generation_named(each.cpu)) for each in shipped_catalogue().machines if each.vcpus]
+    known = [bool(generation_named(machine.cpu)) for machine in shipped_catalogue().machines if machine.vcpus]
     assert sum(known) / len(known) > 0.9
 
 
@@ -54,8 +54,8 @@ def test_the_signature_tells_the_product_where_the_name_does_not(
 ) -> None:
     family, model, stepping = signature
     hidden = {"model": "A CPU", "family_number": family, "model_number": model, "stepping": stepping, "vendor": vendor}
-    found = product_of(machine_with(cpu=hidden).cpu)
-    assert (found and found.name) == product
+    actual = product_of(machine_with(cpu=hidden).cpu)
+    assert (actual and actual.name) == product
 
 
 def test_a_desktop_cpu_is_no_server_cpu_of_the_same_signature() -> None:
@@ -70,9 +70,9 @@ def test_a_desktop_cpu_is_no_server_cpu_of_the_same_signature() -> None:
 def test_the_first_epyc_of_qemu_has_a_generation_and_nothing_else() -> None:
     cpu = {"vendor": "AuthenticAMD", "model": "AMD EPYC Processor (with IBPB)", "family_number": 23, "model_number": 1,
            "stepping": 2}  # fmt: skip
-    found = product_of(machine_with(cpu=cpu).cpu)
-    assert found is not None
-    assert (found.generation, found.memory, found.cores, found.fma) == ("Zen", None, None, None)
+    actual = product_of(machine_with(cpu=cpu).cpu)
+    assert actual is not None
+    assert (actual.generation, actual.memory, actual.cores, actual.fma) == ("Zen", None, None, None)
 
 
 @pytest.mark.parametrize(
@@ -86,32 +86,37 @@ def test_the_first_epyc_of_qemu_has_a_generation_and_nothing_else() -> None:
     ],
 )  # fmt: skip
 def test_products_with_other_memory_are_told_apart(model: str, product: str) -> None:
-    found = product_of(machine_with(cpu={"model": model}).cpu)
-    assert found is not None
-    assert found.name == product
+    actual = product_of(machine_with(cpu={"model": model}).cpu)
+    assert actual is not None
+    assert actual.name == product
 
 
 @pytest.mark.parametrize("model", ["AMD EPYC-Rome Processor", "Intel Core Processor (Haswell, no TSX)"])
 def test_a_model_of_qemu_tells_the_generation_and_nothing_else(model: str) -> None:
-    found = product_of(machine_with(cpu={"model": model}).cpu)
-    assert found is not None
-    assert found.name.startswith("QEMU's ")
-    assert (found.memory, found.cores, found.fma) == (None, None, None)
+    actual = product_of(machine_with(cpu={"model": model}).cpu)
+    assert actual is not None
+    assert actual.name.startswith("QEMU's ")
+    assert (actual.memory, actual.cores, actual.fma) == (None, None, None)
 
 
 def test_the_name_counts_before_the_signature() -> None:
     siena = {"vendor": "AuthenticAMD", "model": "AMD EPYC 8534P 64-Core Processor", "family_number": 25,
              "model_number": 160, "stepping": 2}  # fmt: skip
-    found = product_of(machine_with(cpu=siena).cpu)
-    assert found is not None
-    assert found.name == "EPYC 8004"
-    assert found.memory is not None
-    assert found.memory.bytes_per_s == 6 * 4800e6 * 8
+    actual = product_of(machine_with(cpu=siena).cpu)
+    assert actual is not None
+    assert actual.name == "EPYC 8004"
+    assert actual.memory is not None
+    assert actual.memory.bytes_per_s == 6 * 4800e6 * 8
 
 
 def test_every_fact_has_a_source_and_an_address() -> None:
-    assert len({each.name for each in cpu_products()}) == len(cpu_products())
-    facts = [fact for each in cpu_products() for fact in (each.memory, each.cores, each.fma) if fact]
+    assert len({cpu_product.name for cpu_product in cpu_products()}) == len(cpu_products())
+    facts = [
+        fact
+        for cpu_product in cpu_products()
+        for fact in (cpu_product.memory, cpu_product.cores, cpu_product.fma)
+        if fact
+    ]
     assert len(facts) > 40
     for fact in facts:
         assert fact.source.strip()

@@ -12,7 +12,7 @@ from nameplate.records.result import Quantity, Result, Table
 from nameplate.report.charts.parameters import along, percentiles
 from report_samples import result, with_summary
 
-USUAL: dict[str, Any] = {
+TYPICAL: dict[str, Any] = {
     "op": "read", "pattern": "sequential", "pass": "again", "block": 4096, "threads": 1, "library": "pread", "depth": 1,
     "cache": "warm", "sync": "none", "size": 1 << 20,
 }  # fmt: skip
@@ -20,18 +20,18 @@ FACTS = {"file_bytes": 1 << 20, "memory_bytes": 8 << 30, "clock_cost_s": 25e-9, 
 
 
 def measured(value: float, metric: str = "bandwidth", served: str = "page cache", **params: Any) -> Result:
-    own = {**USUAL, **params}
+    all_params = {**TYPICAL, **params}
     unit = "s" if "latency" in metric else "B/s"
-    made = with_summary(result(own, value, probe="disk_block"), metric=metric, unit=unit)
-    identity = " ".join(["disk_block", *(f"{name}={value}" for name, value in own.items())])
+    made = with_summary(result(all_params, value, probe="disk_block"), metric=metric, unit=unit)
+    identity = " ".join(["disk_block", *(f"{name}={value}" for name, value in all_params.items())])
     return msgspec.structs.replace(
         made, is_detail=metric.startswith("latency_"), id=identity, facts=FACTS, remarks=[f"served by {served}"],
         evidence={"fetched": 0.25}, round_values=[value] * 6,
     )  # fmt: skip
 
 
-def titled(found: list[Table], words: str) -> Table:
-    return next(table for table in found if words in table.title)
+def titled(tables_of_probe: list[Table], message: str) -> Table:
+    return next(table for table in tables_of_probe if message in table.title)
 
 
 def test_the_table_of_the_study_has_blocks_threads_and_the_source_of_the_bytes() -> None:
@@ -74,6 +74,35 @@ def test_a_write_has_three_metrics() -> None:
     assert titled(tables(results), "Steady state").rows[0][-1] == "steady"
 
 
+def test_bytes_that_the_system_counts_by_the_page_are_explained() -> None:
+    def note(written: float) -> str:
+        result = msgspec.structs.replace(measured(1e6, op="write", block=16), evidence={"given": written})
+        return " ".join(titled(tables([result]), "came from").notes)
+
+    assert "Process wrote 256 bytes per byte: a write into the page cache counts as a whole page" in note(256.0)
+    assert "whole page" not in note(1.0)
+
+
+def test_a_mixture_has_the_times_of_its_reads_and_of_its_writes() -> None:
+    params = {"op": "readwrite:70", "pattern": "random"}
+    parts = {"latency": 2e-4, "read_latency": 1e-4, "write_latency": 3e-4}
+    results = [
+        msgspec.structs.replace(measured(value, f"{part}_{name}", **params), is_detail=True)
+        for part, value in parts.items()
+        for name in ("p50", "p90", "max")
+    ]
+    table = titled(tables([measured(1e6, **params), *results]), "Times of single operations")
+    assert [row[0] for row in table.rows] == [
+        "single experiment",
+        "single experiment reads",
+        "single experiment writes",
+    ]
+    assert [row[1].value for row in table.rows if isinstance(row[1], Quantity)] == list(parts.values())
+    (chart,) = percentiles(results)
+    drawn = set(chart.plot.lines)
+    assert drawn == {"single experiment", "single experiment reads", "single experiment writes"}
+
+
 def test_results_without_evidence_have_no_table_of_it() -> None:
     skipped = msgspec.structs.replace(with_summary(measured(1e6), value=None), evidence={})
     assert all("came from" not in table.title for table in tables([skipped]))
@@ -81,9 +110,9 @@ def test_results_without_evidence_have_no_table_of_it() -> None:
 
 def test_evidence_and_percentiles_have_a_row_per_experiment() -> None:
     timed = [measured(value, f"latency_{name}") for name, value in (("p50", 1e-6), ("p99", 2e-6), ("max", 9e-6))]
-    found = tables([measured(1e6), *timed])
-    assert titled(found, "Where the bytes came from").rows[0][1:5] == ["page cache", None, None, "0.25"]
-    percentiles = titled(found, "single operations")
+    actual = tables([measured(1e6), *timed])
+    assert titled(actual, "Where the bytes came from").rows[0][1:5] == ["page cache", None, None, "0.25"]
+    percentiles = titled(actual, "single operations")
     assert [entry.value if isinstance(entry, Quantity) else entry for entry in percentiles.rows[0][1:]] == [
         1e-6, None, 2e-6, None, 9e-6,
     ]  # fmt: skip
@@ -110,9 +139,9 @@ def test_a_study_with_iozones_columns_keeps_its_other_tables() -> None:
         measured(2048.0, op=op, pattern=pattern, library=library, **{"pass": which})
         for op, pattern in kinds for which in ("first", "again") for library in ("posix", "stdio")
     ]  # fmt: skip
-    found = tables([*results, measured(1e6, threads=2)])
-    assert not any("IOzone" in table.title for table in found)
-    assert titled(found, "Where the bytes came from").rows
+    actual = tables([*results, measured(1e6, threads=2)])
+    assert not any("IOzone" in table.title for table in actual)
+    assert titled(actual, "Where the bytes came from").rows
 
 
 def test_a_stopped_plan_still_prints_iozones_matrix() -> None:

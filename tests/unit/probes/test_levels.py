@@ -82,8 +82,10 @@ def only_table(tables: list[Table]) -> Table:
 
 
 def test_levels_are_derived_with_their_sizes_intervals_and_latencies() -> None:
-    found = {r.summary.metric: r.summary for r in derived("memory_latency", {"memory_latency": latencies()}, machine())}
-    assert list(found) == [
+    summaries = {
+        r.summary.metric: r.summary for r in derived("memory_latency", {"memory_latency": latencies()}, machine())
+    }
+    assert list(summaries) == [
         "l1d_size",
         "l1d_latency",
         "l2_size",
@@ -93,13 +95,13 @@ def test_levels_are_derived_with_their_sizes_intervals_and_latencies() -> None:
         "memory_latency",
     ]
     for name, truth in (("l1d_size", 48 * KIB), ("l2_size", 2 * MIB), ("l3_size", 9 * MIB)):
-        interval = found[name].ci
+        interval = summaries[name].ci
         assert interval is not None
         assert interval[0] <= truth <= interval[1]
         assert interval[1] / interval[0] < 1.24
-    assert found["l2_latency"].value == pytest.approx(5.4e-9)
-    assert found["l3_size"].rated == 105 * MIB
-    assert found["l3_size"].efficiency == pytest.approx(9 / 105, rel=0.1)
+    assert summaries["l2_latency"].value == pytest.approx(5.4e-9)
+    assert summaries["l3_size"].rated == 105 * MIB
+    assert summaries["l3_size"].efficiency == pytest.approx(9 / 105, rel=0.1)
 
 
 def test_sizes_listed_by_the_system_do_not_affect_the_measured_ones() -> None:
@@ -137,8 +139,8 @@ def test_the_walk_over_pages_of_4_kib_does_not_tell_of_larger_ones() -> None:
     large = msgspec.structs.replace(small, memory=msgspec.structs.replace(small.memory, page_bytes=64 * KIB))
     flat = latencies(lambda size: 1.7e-9 if size <= 3 * MIB else 5.4e-9, stride=4096)
     of_small, of_large = (
-        only_table(table("memory_latency", {"memory_latency": [*latencies(), *flat]}, each)).notes
-        for each in (small, large)
+        only_table(table("memory_latency", {"memory_latency": [*latencies(), *flat]}, item)).notes
+        for item in (small, large)
     )
     assert any("with one line per page, the latency does not rise" in note for note in of_small)
     assert not any("with one line per page" in note for note in of_large)
@@ -157,15 +159,17 @@ def test_the_reach_of_a_second_level_tlb_is_not_a_cache_level() -> None:
 
     results = [*latencies(with_reach), *latencies(one_a_page, stride=4096)]
     table_of = only_table(table("memory_latency", {"memory_latency": results}, machine()))
-    assert [note for note in table_of.notes if "the reach of a translation buffer, not the end of a cache" in note]
+    assert [note for note in table_of.notes if "the reach of a TLB, not the end of a cache" in note]
     assert values(derived("memory_latency", {"memory_latency": results}, machine()))["l2_size"] == pytest.approx(
         6 * MIB, rel=0.15
     )
 
     # If a neighbour takes half of the next cache most of the time, only the best samples show the cost of the step.
-    results = [mostly_slower(each) if reach < int(each.summary.params["size"]) < 6 * MIB else each for each in results]
-    found = values(derived("memory_latency", {"memory_latency": results}, machine()))
-    assert found["l2_size"] == pytest.approx(6 * MIB, rel=0.15)
+    results = [
+        mostly_slower(result) if reach < int(result.summary.params["size"]) < 6 * MIB else result for result in results
+    ]
+    actual = values(derived("memory_latency", {"memory_latency": results}, machine()))
+    assert actual["l2_size"] == pytest.approx(6 * MIB, rel=0.15)
 
 
 @pytest.mark.parametrize(
@@ -173,22 +177,22 @@ def test_the_reach_of_a_second_level_tlb_is_not_a_cache_level() -> None:
     [(256 * KIB, 420 * KIB, 16e-9), (384 * KIB, 300 * KIB, 16e-9), (256 * KIB, 420 * KIB, 7.8e-9)],
 )
 def test_waiting_for_translations_neither_hides_nor_adds_a_level(reach: int, small: int, behind_s: float) -> None:
-    """On a guest with small pages, the second cache ends where most accesses miss a first-level translation buffer."""
+    """On a guest with small pages, the second cache ends where most accesses miss a first-level TLB."""
 
     def lines(size: int) -> float:
-        own = 1.2e-9 if size <= 32 * KIB else 3.8e-9 if size <= small else behind_s if size <= 5 * MIB else 130e-9
-        return own + 2.2e-9 * max(0.0, 1 - reach / size)
+        latency_s = 1.2e-9 if size <= 32 * KIB else 3.8e-9 if size <= small else behind_s if size <= 5 * MIB else 130e-9
+        return latency_s + 2.2e-9 * max(0.0, 1 - reach / size)
 
     pages = latencies(lambda size: 1.2e-9 + (2.2e-9 if size > reach else 0), stride=4096)
     results = [*latencies(lines), *pages]
-    found = {r.summary.metric: r.summary for r in derived("memory_latency", {"memory_latency": results}, machine())}
-    assert [name for name in found if name.endswith("_size")] == ["l1d_size", "l2_size", "l3_size"]
-    interval = found["l2_size"].ci
+    summaries = {r.summary.metric: r.summary for r in derived("memory_latency", {"memory_latency": results}, machine())}
+    assert [name for name in summaries if name.endswith("_size")] == ["l1d_size", "l2_size", "l3_size"]
+    interval = summaries["l2_size"].ci
     assert interval is not None
     assert interval[0] * 0.95 <= small <= interval[1] * 1.05
-    assert found["l2_size"].value == pytest.approx(small, rel=0.12)
+    assert summaries["l2_size"].value == pytest.approx(small, rel=0.12)
     notes = only_table(table("memory_latency", {"memory_latency": results}, machine())).notes
-    assert [note for note in notes if "wait for translations, 2.2 ns if they miss" in note]
+    assert [note for note in notes if "waits 2.2 ns longer" in note]
     assert [
         note
         for note in notes
@@ -205,8 +209,8 @@ def test_a_size_that_was_always_disturbed_does_not_end_a_level_before_it() -> No
         return by_capacity(size) * (1.9 if size == last else 1)
 
     quiet = values(derived("memory_latency", {"memory_latency": latencies()}, machine()))
-    found = values(derived("memory_latency", {"memory_latency": latencies(disturbed)}, machine()))
-    assert found["l1d_size"] == pytest.approx(quiet["l1d_size"], rel=0.01)
+    actual = values(derived("memory_latency", {"memory_latency": latencies(disturbed)}, machine()))
+    assert actual["l1d_size"] == pytest.approx(quiet["l1d_size"], rel=0.01)
 
 
 def test_one_lucky_sample_does_not_move_the_end_of_a_level() -> None:
@@ -214,20 +218,22 @@ def test_one_lucky_sample_does_not_move_the_end_of_a_level() -> None:
         return 19.5e-9 if size == 64 * MIB else by_capacity(size)
 
     quiet = values(derived("memory_latency", {"memory_latency": latencies()}, machine()))
-    found = values(derived("memory_latency", {"memory_latency": latencies(lucky)}, machine()))
-    assert found["l3_size"] == pytest.approx(quiet["l3_size"], rel=0.01)
+    actual = values(derived("memory_latency", {"memory_latency": latencies(lucky)}, machine()))
+    assert actual["l3_size"] == pytest.approx(quiet["l3_size"], rel=0.01)
 
 
 def test_the_remainder_of_a_tlb_step_is_not_a_level() -> None:
     def lines(size: int) -> float:
-        own = 1.2e-9 if size <= 32 * KIB else 3.8e-9 if size <= 900 * KIB else 16e-9 if size <= 5 * MIB else 130e-9
-        return own + (2.2e-9 * (1 - 256 * KIB / size) + 0.9e-9 if size > 256 * KIB else 0)
+        latency_s = (
+            1.2e-9 if size <= 32 * KIB else 3.8e-9 if size <= 900 * KIB else 16e-9 if size <= 5 * MIB else 130e-9
+        )
+        return latency_s + (2.2e-9 * (1 - 256 * KIB / size) + 0.9e-9 if size > 256 * KIB else 0)
 
     pages = latencies(lambda size: 1.2e-9 + (2.2e-9 if size > 256 * KIB else 0), stride=4096)
     results = {"memory_latency": [*latencies(lines), *pages]}
-    found = values(derived("memory_latency", results, machine()))
-    assert [name for name in found if name.endswith("_size")] == ["l1d_size", "l2_size", "l3_size"]
-    assert found["l2_size"] == pytest.approx(900 * KIB, rel=0.12)
+    actual = values(derived("memory_latency", results, machine()))
+    assert [name for name in actual if name.endswith("_size")] == ["l1d_size", "l2_size", "l3_size"]
+    assert actual["l2_size"] == pytest.approx(900 * KIB, rel=0.12)
 
 
 def test_every_level_that_can_be_found_has_a_name() -> None:
@@ -235,9 +241,9 @@ def test_every_level_that_can_be_found_has_a_name() -> None:
         return float(1e-9 * 2 ** sum(size > 16 * KIB * 8**step for step in range(6)))
 
     at = sizes(4 * KIB, 2048 * MIB)
-    found = derived("memory_latency", {"memory_latency": curve("memory_latency", "latency", "s", LATENCY, at, stairs)},
+    actual = derived("memory_latency", {"memory_latency": curve("memory_latency", "latency", "s", LATENCY, at, stairs)},
                     machine())  # fmt: skip
-    assert [name for name in values(found) if name.endswith("_size")][-1] == "l6_size"
+    assert [name for name in values(actual) if name.endswith("_size")][-1] == "l6_size"
 
 
 def mostly_slower(result: Result) -> Result:
@@ -250,8 +256,8 @@ def test_the_table_has_the_other_curves_in_each_level() -> None:
     reads = curve("memory_stream", "bandwidth", "B/s", {"op": "read", "threads": 1, "pages": "huge"},
                   sizes(4 * KIB, 128 * MIB, 1), lambda size: 200e9 if size <= 48 * KIB else 60e9)  # fmt: skip
     by_probe = {"memory_latency": latencies(), "cpu_workset": rates(), "memory_stream": reads}
-    own = only_table(table("memory_latency", by_probe, machine()))
-    rows = {str(row[0]): dict(zip(own.headings, row, strict=True)) for row in own.rows}
+    level_table = only_table(table("memory_latency", by_probe, machine()))
+    rows = {str(row[0]): dict(zip(level_table.headings, row, strict=True)) for row in level_table.rows}
     assert list(rows) == ["L1d", "L2", "L3", "memory"]
     assert 74 <= int(str(rows["L1d"]["largest k × k"]).removeprefix("k = ")) <= 79
     assert getattr(rows["L1d"]["bandwidth"], "value", None) == pytest.approx(200e9)
@@ -261,9 +267,9 @@ def test_the_table_has_the_other_curves_in_each_level() -> None:
 
 
 def test_levels_found_by_rate_have_cache_names_only_if_all_are_found() -> None:
-    found = values(derived("cpu_workset", {"cpu_workset": rates()}, machine()))
-    assert list(found) == ["level1_size", "level1_rate", "memory_rate"]
-    assert found["level1_size"] == pytest.approx(8 * MIB, rel=0.2)
+    actual = values(derived("cpu_workset", {"cpu_workset": rates()}, machine()))
+    assert list(actual) == ["level1_size", "level1_rate", "memory_rate"]
+    assert actual["level1_size"] == pytest.approx(8 * MIB, rel=0.2)
 
 
 def test_few_sizes_are_not_a_curve() -> None:

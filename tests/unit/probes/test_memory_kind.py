@@ -28,21 +28,21 @@ NODE = NodeTimes(
 
 def remarks(mount: str, durability: str | None, **params: str) -> list[str]:
     labels = {"mount": mount, "filesystem": "xfs", "path": "/mnt"} | ({"durability": durability} if durability else {})
-    own = {"op": "copy", "pages": "huge", "memory": "pmem", "path": "/mnt", "persist": "none", **params}
-    return PROBE.remarks(ResolvedExperiment(own, FACTS, MACHINE, labels), [])
+    all_params = {"op": "copy", "pages": "huge", "memory": "pmem", "path": "/mnt", "persist": "none", **params}
+    return PROBE.remarks(ResolvedExperiment(all_params, FACTS, MACHINE, labels), [])
 
 
 @pytest.mark.parametrize(
-    ("mount", "words"),
+    ("mount", "message"),
     [
         ("dax", "xfs with DAX on /mnt: loads and stores reach the device"),
         ("memory", "xfs on /mnt: ordinary memory, not persistent memory"),
         ("file", "an ordinary file of xfs on /mnt, through the page cache: not persistent memory"),
     ],
 )
-def test_a_metric_names_the_kind_of_the_mount(mount: str, words: str) -> None:
-    assert remarks(mount, "persistent") == [words]
-    assert remarks(mount, None, memory="memkind") == [words]
+def test_a_metric_names_the_kind_of_the_mount(mount: str, message: str) -> None:
+    assert remarks(mount, "persistent") == [message]
+    assert remarks(mount, None, memory="memkind") == [message]
 
 
 def test_the_method_of_making_stores_durable_is_named() -> None:
@@ -54,13 +54,13 @@ def test_the_method_of_making_stores_durable_is_named() -> None:
 
 def test_results_of_system_memory_are_unchanged() -> None:
     for params in ({"memory": "dram", "persist": "none"}, {}):
-        own = ResolvedExperiment({"op": "copy", "pages": "huge", **params}, FACTS, MACHINE)
-        assert PROBE.remarks(own, []) == ["no huge pages"]
+        experiment = ResolvedExperiment({"op": "copy", "pages": "huge", **params}, FACTS, MACHINE)
+        assert PROBE.remarks(experiment, []) == ["no huge pages"]
 
 
 def test_a_mount_has_no_nameplate() -> None:
-    own = ResolvedExperiment({"op": "copy", "memory": "pmem", "path": "/mnt", "persist": "none"}, FACTS, MACHINE)
-    assert PROBE.rated(PROBE.metrics[0], own, []).value is None
+    experiment = ResolvedExperiment({"op": "copy", "memory": "pmem", "path": "/mnt", "persist": "none"}, FACTS, MACHINE)
+    assert PROBE.rated(PROBE.metrics[0], experiment, []).value is None
 
 
 def measured(op: str, **params: Any) -> Result:
@@ -79,10 +79,10 @@ def test_each_kind_of_memory_has_its_own_tables_with_the_four_operations() -> No
         for op in ("copy", "read", "write")
     ]
     assert PROBE.tables is not None
-    found = PROBE.tables({"mpi_stream": results}, machine_with(job={"nodes": ["vm"]}))
-    assert [[row[0] for row in table.rows] for table in found] == [["Copy"]] * 12
-    assert found[1].title.endswith("(2 ranks on 1 node, 1 thread)")
-    assert found[4].title == "Configuration (memory=pmem, path=/mnt, persist=none)"
-    assert found[5].title.endswith("(2 ranks on 1 node, 1 thread; memory=pmem, path=/mnt, persist=none)")
-    assert found[11].title.endswith("; memory=pmem, path=/mnt, persist=array)")
+    actual = PROBE.tables({"mpi_stream": results}, machine_with(job={"nodes": ["vm"]}))
+    assert [[row[0] for row in table.rows] for table in actual] == [["Copy"]] * 12
+    assert actual[1].title.endswith("(2 ranks on 1 node, 1 thread)")
+    assert actual[4].title == "Configuration (memory=pmem, path=/mnt, persist=none)"
+    assert actual[5].title.endswith("(2 ranks on 1 node, 1 thread; memory=pmem, path=/mnt, persist=none)")
+    assert actual[11].title.endswith("; memory=pmem, path=/mnt, persist=array)")
     assert PROBE.tables({"mpi_stream": [measured("read", memory="dram")]}, machine_with(job={"nodes": ["vm"]})) == []

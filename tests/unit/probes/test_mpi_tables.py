@@ -39,10 +39,10 @@ def measured(metric: str, value: float, size: int, pairs: int = 1, **evidence: f
     return msgspec.structs.replace(made, facts=FACTS, evidence=evidence, round_values=rounds)
 
 
-def curve(place: int = 20_000) -> list[Result]:
-    """Return the latencies of 20 µs + 1 ns/B up to ``place``, and 50 µs + 2 ns/B beyond it."""
+def curve(position: int = 20_000) -> list[Result]:
+    """Return the latencies of 20 µs + 1 ns/B up to ``position``, and 50 µs + 2 ns/B beyond it."""
     return [
-        measured("latency", 20e-6 + 1e-9 * size if size <= place else 50e-6 + 2e-9 * size, size)
+        measured("latency", 20e-6 + 1e-9 * size if size <= position else 50e-6 + 2e-9 * size, size)
         for size in range(0, 60_001, 1000)
     ]
 
@@ -52,18 +52,18 @@ def tables(results: list[Result], job: dict[str, Any] | None = None) -> list[Tab
     return PROBE.tables({"mpi_pingpong": results}, machine_with(job=job or JOB))
 
 
-def titled(found: list[Table], words: str) -> Table:
-    return next(table for table in found if words in table.title)
+def titled(tables_of_probe: list[Table], message: str) -> Table:
+    return next(table for table in tables_of_probe if message in table.title)
 
 
 def test_each_line_gives_the_cost_and_the_eager_limit_explains_the_break() -> None:
-    found = tables(curve())
-    cost = titled(found, "Message cost")
+    actual = tables(curve())
+    cost = titled(actual, "Message cost")
     assert [row[0] for row in cost.rows] == ["0 to 20,500 B", "20,500 to 60,000 B"]
     values = [[cell.value for cell in row[1:] if isinstance(cell, Quantity)] for row in cost.rows]
     assert values[0] == pytest.approx([20e-6, 1e-9, 1e9, 8e9], rel=1e-6)
     assert values[1] == pytest.approx([50e-6, 2e-9, 5e8, 4e9], rel=1e-6)
-    breaks = titled(found, "Break points")
+    breaks = titled(actual, "Break points")
     assert breaks.rows[0][0] == "20,500 B"
     assert breaks.rows[0][3] == "btl_tcp_eager_limit = 20,000 B"
 
@@ -111,27 +111,27 @@ def test_a_few_sizes_give_no_line() -> None:
 
 
 def test_numbers_of_pairs_are_columns_and_each_pair_has_its_nodes() -> None:
-    own = {"0-2 minimum_s": 1e-5, "0-2 median_s": 2e-5, "0-2 maximum_s": 3e-5}
+    evidence = {"0-2 minimum_s": 1e-5, "0-2 median_s": 2e-5, "0-2 maximum_s": 3e-5}
     results = [
-        measured(metric, value * pairs, size, pairs, **own)
+        measured(metric, value * pairs, size, pairs, **evidence)
         for size in (100_000, 1000) for pairs in (1, 2)
         for metric, value in (("latency", 2e-5), ("bandwidth", 1e8))
     ]  # fmt: skip
-    found = tables(results)
-    together = titled(found, "Bandwidth of all pairs together")
+    actual = tables(results)
+    together = titled(actual, "Bandwidth of all pairs together")
     assert (together.headings, [row[0] for row in together.rows]) == (
         ["message size", "1 pair", "2 pairs"], ["1KB", "100KB"],
     )  # fmt: skip
-    each = titled(found, "Message time of each pair, 100KB, 2 pairs at once")
-    assert each.rows[0] == ["0-2 (node17, node18)", Quantity(1e-5, "s"), Quantity(2e-5, "s"), Quantity(3e-5, "s")]
+    item = titled(actual, "Message time of each pair, 100KB, 2 pairs at once")
+    assert item.rows[0] == ["0-2 (node17, node18)", Quantity(1e-5, "s"), Quantity(2e-5, "s"), Quantity(3e-5, "s")]
 
 
 def test_kinds_of_data_have_tables_of_their_own() -> None:
     kinds = ("unchanged", "fresh")
     results = [
-        with_summary(each, params={**each.summary.params, "data": data})
+        with_summary(item, params={**item.summary.params, "data": data})
         for data in kinds
-        for each in (*curve(), measured("latency", 1e-5, 8, 1), measured("latency", 2e-5, 8, 2))
+        for item in (*curve(), measured("latency", 1e-5, 8, 1), measured("latency", 2e-5, 8, 2))
     ]
     titles = [table.title for table in tables(results)]
     for data in kinds:
@@ -147,7 +147,7 @@ def test_bandwidth_that_stops_growing_has_a_knee() -> None:
 
 
 def sample(*elapsed_s: float) -> Sample:
-    workers = [Worker(0.0, each, Work(2_000_000, 0, 2000)) for each in elapsed_s]
+    workers = [Worker(0.0, elapsed_, Work(2_000_000, 0, 2000)) for elapsed_ in elapsed_s]
     return Sample(
         id="x", index=0, start_s=0.0, elapsed_s=max(elapsed_s), repetitions=1000, disturbed={},
         counters={"cpu_user_s": 0.0, "cpu_system_s": 0.0},
@@ -157,21 +157,21 @@ def sample(*elapsed_s: float) -> Sample:
 
 def test_a_message_takes_half_a_round_trip_and_each_pair_is_listed() -> None:
     latency, bandwidth = PROBE.metrics
-    own = ResolvedExperiment({"size": 1000, "pairs": 2}, FACTS, MACHINE, {"ranks": "0-2 1-3"})
-    assert latency.value(own, sample(0.01, 0.03)) == pytest.approx(0.04 / 4000)
-    assert bandwidth.value(own, sample(0.01, 0.03)) == pytest.approx(4e6 / 0.03)
-    evidence = PROBE.evidence(own, [sample(0.01, 0.03), sample(0.02, 0.03), sample(0.04, 0.03)])
+    experiment = ResolvedExperiment({"size": 1000, "pairs": 2}, FACTS, MACHINE, {"ranks": "0-2 1-3"})
+    assert latency.value(experiment, sample(0.01, 0.03)) == pytest.approx(0.04 / 4000)
+    assert bandwidth.value(experiment, sample(0.01, 0.03)) == pytest.approx(4e6 / 0.03)
+    evidence = PROBE.evidence(experiment, [sample(0.01, 0.03), sample(0.02, 0.03), sample(0.04, 0.03)])
     assert evidence["0-2 minimum_s"] == pytest.approx(5e-6)
     assert evidence["0-2 median_s"] == pytest.approx(1e-5)
     assert evidence["0-2 maximum_s"] == pytest.approx(2e-5)
     assert evidence["1-3 maximum_s"] == pytest.approx(1.5e-5)
-    assert PROBE.remarks(own, []) == ["1 of 2 pairs between nodes"]
+    assert PROBE.remarks(experiment, []) == ["1 of 2 pairs between nodes"]
 
 
 def test_nodes_have_aliases_in_exports() -> None:
     report = summarise(run_of_one("mpi_pingpong", {"size": 8, "pairs": 1}, FACTS, [sample(0.01)]))
-    found = [Table("mpi_pingpong", "t", ["a"], [["0-2 (node17, node18)"]])]
-    report = msgspec.structs.replace(report, machine=machine_with(report.machine, job=JOB), tables=found)
+    hidden_tables = [Table("mpi_pingpong", "t", ["a"], [["0-2 (node17, node18)"]])]
+    report = msgspec.structs.replace(report, machine=machine_with(report.machine, job=JOB), tables=hidden_tables)
     hidden = without_names([report])[0]
     assert hidden.machine is not None
     assert nodes_of(hidden.machine) == ["machine 2", "machine 3"]
@@ -185,23 +185,23 @@ def times(average_s: float, minimum_s: float, maximum_s: float) -> Spread:
 
 def node(scale: float, ranks: int = 2) -> NodeTimes:
     """Return a node whose repeats move 8 GB each and take ``scale`` seconds on average, on each rank and as a whole."""
-    own = times(1.0 * scale, 0.8 * scale, 2.0 * scale)
-    return NodeTimes(ranks=ranks, repeats=10, bytes_in_repeat=8 * 10**9, window=own, longest=own, rank=own,
-                     start_skew_s=1e-5 * scale)  # fmt: skip
+    rank_times = times(1.0 * scale, 0.8 * scale, 2.0 * scale)
+    return NodeTimes(ranks=ranks, repeats=10, bytes_in_repeat=8 * 10**9, window=rank_times, longest=rank_times,
+                     rank=rank_times, start_skew_s=1e-5 * scale)  # fmt: skip
 
 
 def stream_sample(*nodes: NodeTimes) -> Sample:
-    moved = sum(each.bytes_in_repeat * each.repeats for each in nodes)
-    longest_s = max(each.window.average_s * each.repeats for each in nodes)
+    moved = sum(item.bytes_in_repeat * item.repeats for item in nodes)
+    longest_s = max(item.window.average_s * item.repeats for item in nodes)
     return msgspec.structs.replace(
         sample(0.01), nodes=list(nodes), work=Work(moved, 0, 0), elapsed_s=longest_s
     )  # fmt: skip
 
 
 def test_a_node_a_rank_and_the_job_have_a_bandwidth_each() -> None:
-    own = ResolvedExperiment({"op": "triad"}, {"nodes": 2.0, "ranks": 4.0}, MACHINE, {})
+    experiment = ResolvedExperiment({"op": "triad"}, {"nodes": 2.0, "ranks": 4.0}, MACHINE, {})
     taken = stream_sample(node(1.0), node(3.0))
-    values = {metric.name: metric.value(own, taken) for metric in STREAM.metrics if metric.when(own)}
+    values = {metric.name: metric.value(experiment, taken) for metric in STREAM.metrics if metric.when(experiment)}
     assert values == pytest.approx(
         {"node_bandwidth": 4e9, "bandwidth": 2e9, "job_bandwidth": 16e9 / 3, "rank_sum_bandwidth": 4e9,
          "start_skew": 3e-5}
@@ -212,24 +212,24 @@ def test_the_slowest_is_named() -> None:
     facts = {"nodes": 2.0, "ranks": 4.0, "touched_bytes": 1e12, "last_level_bytes": 1e6, "huge_bytes": 1e12}
     params: dict[str, Any] = {"op": "triad", "threads": 1, "pages": "huge", "size": 2 * 10**9, "repeats": 10}
     nodes = [node(1.0), node(3.0)]
-    found = STREAM.evidence(
+    actual = STREAM.evidence(
         ResolvedExperiment(params, facts, MACHINE),
         [stream_sample(node(1.0), node(3.0)), stream_sample(node(1.0), node(2.0))],
     )
-    assert found["window_worst"] == pytest.approx(8e9 / 6)
-    assert found["window_best"] == pytest.approx(8e9 / 0.8)
-    assert found["rank_worst"] == pytest.approx(4e9 / 6)
+    assert actual["window_worst"] == pytest.approx(8e9 / 6)
+    assert actual["window_best"] == pytest.approx(8e9 / 0.8)
+    assert actual["rank_worst"] == pytest.approx(4e9 / 6)
     made = with_summary(result(params, 4e9, probe="mpi_stream"), metric="node_bandwidth", unit="B/s")
-    made = msgspec.structs.replace(made, facts=facts, evidence=found, node_times=nodes)
+    made = msgspec.structs.replace(made, facts=facts, evidence=actual, node_times=nodes)
     assert STREAM.tables is not None
-    facts_table, *shown = STREAM.tables({"mpi_stream": [made]}, machine_with(job=JOB))
-    assert [table.rows[0][0] for table in shown] == ["Triad"] * 3
-    assert [table.rows[0][-1] for table in shown] == ["node18"] * 3
-    worst = [cell for cell in shown[1].rows[0][5:7] if isinstance(cell, Quantity)]
-    assert [cell.value for cell in worst] == [pytest.approx(8e9 / 6), found["window_worst_s"]]
+    facts_table, *printed = STREAM.tables({"mpi_stream": [made]}, machine_with(job=JOB))
+    assert [table.rows[0][0] for table in printed] == ["Triad"] * 3
+    assert [table.rows[0][-1] for table in printed] == ["node18"] * 3
+    worst = [cell for cell in printed[1].rows[0][5:7] if isinstance(cell, Quantity)]
+    assert [cell.value for cell in worst] == [pytest.approx(8e9 / 6), actual["window_worst_s"]]
     assert [cell.unit for cell in worst] == ["B/s", "s"]
-    assert found["window_best_s"] < found["window_average_s"] < found["window_worst_s"]
-    assert "4 ranks on 2 nodes, 1 thread)" in shown[0].title
+    assert actual["window_best_s"] < actual["window_average_s"] < actual["window_worst_s"]
+    assert "4 ranks on 2 nodes, 1 thread)" in printed[0].title
     assert facts_table.title == "Configuration"
 
 

@@ -26,9 +26,9 @@ def remarks(labels: dict[str, str], flags: list[str]) -> list[str]:
     ],
 )
 def test_kernels_without_the_vectors_of_the_cpu_are_named(core: str, flags: list[str], advice: str) -> None:
-    library, found = remarks({"blas_core": core}, flags)
+    library, actual = remarks({"blas_core": core}, flags)
     assert library == f"OpenBLAS 0.3.21 for {core}"
-    assert found == f"its kernels do not use {advice}"
+    assert actual == f"its kernels do not use {advice}"
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,9 @@ import pytest
 
 from machines import MACHINE, machine_with
 from nameplate.probes import ResolvedExperiment
+from nameplate.probes.interface.pair_matrix import PairMatrix
 from nameplate.probes.mpi_pairs import PROBE
-from nameplate.probes.shared.job import party_names
-from nameplate.probes.shared.pair_matrix import pair_times, parties_of, party_medians
+from nameplate.probes.shared.pair_tables import pair_matrix_tables
 from nameplate.records.result import Quantity, Result, Table
 from nameplate.records.run_record import Sample, Work
 from nameplate.report.charts.pair_map import MAX_ROWS, pair_maps
@@ -25,24 +25,26 @@ from nameplate.results.summarise import summarise
 from report_samples import result, with_summary
 from run_samples import run_of_one
 
+assert PROBE.pair_matrix is not None
+MATRIX: PairMatrix = PROBE.pair_matrix
 FAST_S, SLOW_S = 1e-5, 4e-5
 FACTS = {"parties": 4.0, "nodes": 4.0, "pairs_between_nodes": 6.0}
 
 
-def job(nodes: int, ranks_each: int = 1) -> dict[str, Any]:
+def job(nodes: int, ranks_per_node: int = 1) -> dict[str, Any]:
     return {
-        "library": "Open MPI v4.1.4", "ranks": nodes * ranks_each, "nodes": [f"node{n}" for n in range(nodes)],
-        "placement": [[n, ranks_each] for n in range(nodes)], "eager_limits": {}, "mtu_bytes": {},
+        "library": "Open MPI v4.1.4", "ranks": nodes * ranks_per_node, "nodes": [f"node{n}" for n in range(nodes)],
+        "placement": [[n, ranks_per_node] for n in range(nodes)], "eager_limits": {}, "mtu_bytes": {},
         "socket_buffer_bytes": {},
     }  # fmt: skip
 
 
-def matrix(parties: int, slow: int) -> list[float]:
+def matrix(parties: int, slow: int) -> list[float | None]:
     """Return the times between all pairs, which are equal except for those of one slow party."""
     return [SLOW_S if slow in pair else FAST_S for pair in combinations(range(parties), 2)]
 
 
-def sample(pairs: list[float]) -> Sample:
+def sample(pairs: list[float | None]) -> Sample:
     messages = 20 * len(pairs)
     return Sample(
         id="x", index=0, start_s=0.0, elapsed_s=0.03, repetitions=10, disturbed={}, pairs=pairs,
@@ -56,27 +58,26 @@ def measured(parties: int, slow: int, size: int = 1 << 20, between: str = "nodes
 
 
 def tables(of: Result, nodes: int) -> list[Table]:
-    assert PROBE.tables is not None
-    return PROBE.tables({"mpi_pairs": [of]}, machine_with(job=job(nodes)))
+    return pair_matrix_tables(MATRIX.measured(of, machine_with(job=job(nodes))))
 
 
 @pytest.mark.parametrize("parties", [2, 3, 4, 5, 1001])
 def test_the_number_of_parties_follows_from_the_number_of_pairs(parties: int) -> None:
-    assert parties_of(matrix(parties, 0)) == parties
+    assert MATRIX.n_parties(len(matrix(parties, 0))) == parties
 
 
 def test_a_slow_party_is_slow_with_all_and_the_others_are_not() -> None:
     for slow in range(5):
-        assert party_medians(matrix(5, slow)) == [SLOW_S if party == slow else FAST_S for party in range(5)]
+        assert MATRIX.party_medians(matrix(5, slow)) == [SLOW_S if party == slow else FAST_S for party in range(5)]
 
 
 def test_a_slow_link_does_not_make_its_ends_slow() -> None:
     values = [SLOW_S, *[FAST_S] * 5]
-    assert party_medians(values) == [FAST_S] * 4
+    assert MATRIX.party_medians(values) == [FAST_S] * 4
 
 
 def test_a_pair_has_the_median_of_its_samples() -> None:
-    assert pair_times([sample(matrix(4, 1)), sample(matrix(4, 1)), sample(matrix(4, 2))]) == matrix(4, 1)
+    assert MATRIX.sample_medians([sample(matrix(4, 1)), sample(matrix(4, 1)), sample(matrix(4, 2))]) == matrix(4, 1)
 
 
 def test_the_median_pair_is_the_main_value() -> None:
@@ -113,10 +114,26 @@ def test_two_parties_have_one_pair_and_no_ranking() -> None:
     assert len(tables(measured(2, slow=0), 2)) == 1
 
 
+def names_of(of: Result, machine_job: dict[str, Any]) -> list[str]:
+    return [party.name for party in MATRIX.measured(of, machine_with(job=machine_job)).parties]
+
+
 def test_ranks_are_named_with_their_nodes_and_nodes_of_one_name_by_number() -> None:
-    assert party_names(machine_with(job=job(2, 2)), "ranks", 4) == ["0 (node0)", "1 (node0)", "2 (node1)", "3 (node1)"]
+    ranks = measured(4, slow=0, between="ranks")
+    assert names_of(ranks, job(2, 2)) == ["0 (node0)", "1 (node0)", "2 (node1)", "3 (node1)"]
     alike = {**job(3), "nodes": ["a", "b", "a"]}
-    assert party_names(machine_with(job=alike), "nodes", 3) == ["a [0]", "b", "a [2]"]
+    assert names_of(measured(3, slow=0), alike) == ["a [0]", "b", "a [2]"]
+
+
+def test_ranks_have_a_table_within_and_between_nodes() -> None:
+    times: list[float | None] = [SLOW_S if a // 2 != b // 2 else FAST_S for a, b in combinations(range(4), 2)]
+    of = msgspec.structs.replace(measured(4, slow=0, size=8, between="ranks"), pairs=times)
+    *_, ranks, groups = pair_matrix_tables(MATRIX.measured(of, machine_with(job=job(2, 2))))
+    assert groups.rows == [
+        ["between two nodes", Quantity(SLOW_S, "s"), Quantity(1.0, "")],
+        ["within one node", Quantity(FAST_S, "s"), Quantity(0.25, "")],
+    ]
+    assert ranks.notes == ["The values show 2 groups: one for each node."]
 
 
 def points_of(of: Result, nodes: int) -> list[dict[str, Any]]:
@@ -153,8 +170,8 @@ def test_a_report_of_a_thousand_nodes_is_small_and_names_none_of_them(tmp_path: 
     report = summarise(run_of_one("mpi_pairs", {"between": "nodes", "size": 8}, FACTS, [sample(matrix(4, 1))]))
     of = measured(1000, slow=123)
     machine = machine_with(report.machine, job=job(1000))
-    whole = msgspec.structs.replace(report, machine=machine, results=[of], tables=tables(of, 1000))
-    (named,) = without_names([whole])
+    complete = msgspec.structs.replace(report, machine=machine, results=[of], tables=tables(of, 1000))
+    (named,) = without_names([complete])
     page = render([named], DETAILS[-1])
     (tmp_path / "page.html").write_text(page)
     assert len(page.encode()) < SIZE_LIMIT
@@ -164,7 +181,7 @@ def test_a_report_of_a_thousand_nodes_is_small_and_names_none_of_them(tmp_path: 
 
 
 @pytest.mark.parametrize("pairs", [[], [1e-5] * 4, [1e-5] * 5])
-def test_an_invalid_matrix_has_no_value(pairs: list[float]) -> None:
+def test_an_invalid_matrix_has_no_value(pairs: list[float | None]) -> None:
     """Such a matrix can come from a run file that was edited by hand."""
     file = run_of_one("mpi_pairs", {"between": "nodes", "size": 8}, FACTS, [sample(pairs)])
     assert [(r.summary.value, r.pairs) for r in summarise(file).results] == []

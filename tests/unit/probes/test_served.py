@@ -24,10 +24,10 @@ def sample(**counters: float) -> Sample:
 
 
 def experiment(hypervisor: str | None = None, is_memory: float = 0, **params: Any) -> ResolvedExperiment:
-    usual = {"op": "read", "cache": "warm", "sync": "none"}
+    typical = {"op": "read", "cache": "warm", "sync": "none"}
     labels = {"filesystem": "tmpfs" if is_memory else "ext4", "device": "sda1"}
     return ResolvedExperiment(
-        {**usual, **params}, {"is_memory": is_memory, "file_bytes": FILE}, machine_with(hypervisor=hypervisor), labels
+        {**typical, **params}, {"is_memory": is_memory, "file_bytes": FILE}, machine_with(hypervisor=hypervisor), labels
     )
 
 
@@ -72,8 +72,8 @@ def test_cache_misses_of_a_mixed_workload_are_reported() -> None:
 
 
 def test_the_values_are_shares_and_bytes_per_byte() -> None:
-    found = evidence(experiment(), [sample(resident_before_bytes=500, process_read_bytes=50),
+    actual = evidence(experiment(), [sample(resident_before_bytes=500, process_read_bytes=50),
                               sample(resident_before_bytes=0, process_read_bytes=150)])  # fmt: skip
-    assert found["resident_before"] == 0.25
-    assert found["fetched"] == 1.0
+    assert actual["resident_before"] == 0.25
+    assert actual["fetched"] == 1.0
     assert "device_read" not in evidence(experiment(), [sample(device_read_bytes=-1)])

@@ -16,16 +16,16 @@ from nameplate.report.content.aliases import without_names
 from nameplate.report.exports import csv, markdown
 from nameplate.report.html.document import DETAILS
 from nameplate.report.html.page import render
-from nameplate.results.published import Published, published
-from nameplate.results.studies import StudyRun, make_study
+from nameplate.studies import StudyRun, make_study
+from nameplate.studies.published import Published, published
 from report_samples import report, result, with_summary
 
 # The published job: 1,104 processes, 48 on each of 23 nodes, with 5,000,000 elements of 8 bytes in each array.
 RANKS, NODES, ARRAY_BYTES = 48, 23, 40_000_000
 ARRAYS = {"copy": 2, "scale": 2, "add": 3, "triad": 3}
 JOB = {
-    "library": "Open MPI v4.1.4", "ranks": RANKS * NODES, "nodes": [f"n{place:02}" for place in range(NODES)],
-    "hardware": [["M", NODES]], "placement": [[place, RANKS] for place in range(NODES)],
+    "library": "Open MPI v4.1.4", "ranks": RANKS * NODES, "nodes": [f"n{index:02}" for index in range(NODES)],
+    "hardware": [["M", NODES]], "placement": [[index, RANKS] for index in range(NODES)],
     "eager_limits": {}, "mtu_bytes": {}, "socket_buffer_bytes": {},
 }  # fmt: skip
 FACTS = {
@@ -36,8 +36,8 @@ PRINTED = [printed for printed in published("distributed-stream") if printed.tab
 
 
 def printed(op: str, table: str, metric: str) -> float:
-    (found,) = (f for f in PRINTED if (f.op, f.table, f.metric) == (op, table, metric))
-    return found.value
+    (actual,) = (f for f in PRINTED if (f.op, f.table, f.metric) == (op, table, metric))
+    return actual.value
 
 
 def document_sample(op: str) -> Sample:
@@ -47,17 +47,17 @@ def document_sample(op: str) -> Sample:
         RANKS * moved / (printed(op, "node", f"bandwidth_{which}") * 1e6) for which in ("avg", "max", "min")
     )
     first_s = moved / (printed(op, "rank", "bandwidth_max") * 1e6)
-    usual = Spread(0.999 * longest_s, shortest_s * 1.001, longest_s * 0.999)
+    typical = Spread(0.999 * longest_s, shortest_s * 1.001, longest_s * 0.999)
     nodes = [
         NodeTimes(
-            ranks=RANKS, repeats=10, bytes_in_repeat=RANKS * moved, window=usual, start_skew_s=1e-6,
-            longest=Spread(usual.average_s, shortest_s if place == 3 else usual.minimum_s,
-                           longest_s if place == 5 else usual.maximum_s),
-            rank=Spread(average_s * (1 + 0.02 * (place - NODES // 2) / NODES),
-                        first_s if place == 7 else first_s * 1.01,
-                        longest_s if place == 5 else usual.maximum_s),
+            ranks=RANKS, repeats=10, bytes_in_repeat=RANKS * moved, window=typical, start_skew_s=1e-6,
+            longest=Spread(typical.average_s, shortest_s if index == 3 else typical.minimum_s,
+                           longest_s if index == 5 else typical.maximum_s),
+            rank=Spread(average_s * (1 + 0.02 * (index - NODES // 2) / NODES),
+                        first_s if index == 7 else first_s * 1.01,
+                        longest_s if index == 5 else typical.maximum_s),
         )
-        for place in range(NODES)
+        for index in range(NODES)
     ]  # fmt: skip
     return Sample(
         id="x", index=0, start_s=0.0, elapsed_s=0.3, repetitions=1, disturbed={},
@@ -91,13 +91,13 @@ def test_the_published_times_give_the_published_values_to_every_digit(printed: P
         "bandwidth_min": f"{level}_worst", "time_max": f"{level}_worst_s",
     }[printed.metric]  # fmt: skip
     value = measured(printed.op).evidence[key]
-    shown = f"{value:.6f}" if printed.unit == "s" else f"{value / 1e6:.1f}"
-    assert float(shown) == printed.value
+    output = f"{value:.6f}" if printed.unit == "s" else f"{value / 1e6:.1f}"
+    assert float(output) == printed.value
 
 
 def test_the_study_compares_averages_of_the_same_definition() -> None:
-    own = [measured(op) for op in ARRAYS]
-    study = make_study(StudyRun(plan="distributed-stream", results=own, machine=machine_with(GUEST, job=JOB)))
+    results = [measured(op) for op in ARRAYS]
+    study = make_study(StudyRun(plan="distributed-stream", results=results, machine=machine_with(GUEST, job=JOB)))
     assert study is not None
     cells = [cell for table in study.tables[1:] for row in table.cells for cell in row if cell.published is not None]
     assert len(cells) == 48
@@ -150,10 +150,10 @@ def two_thread_counts() -> Report:
 
 
 def test_thread_counts_are_distinguished_in_every_export() -> None:
-    shown = without_names([two_thread_counts()])[0]
-    lines = [line for line in markdown.export(shown).splitlines() if line.startswith("| Copy |")]
+    output = without_names([two_thread_counts()])[0]
+    lines = [line for line in markdown.export(output).splitlines() if line.startswith("| Copy |")]
     assert [line.split(" | ")[1] for line in lines if "8 B" not in line] == ["1", "2"] * 3
     assert len([line for line in lines if "8 B" in line and ("| 1104 × 1 |" in line or "| 1104 × 2 |" in line)]) == 2
-    assert "param.threads" in csv.export(shown).splitlines()[0]
-    page = render([shown], DETAILS[-1])
+    assert "param.threads" in csv.export(output).splitlines()[0]
+    page = render([output], DETAILS[-1])
     assert page.count('scope="col">threads</th>') >= 3 or page.count(">threads<") >= 3

@@ -23,8 +23,8 @@ def test_an_unknown_interval_is_left_out() -> None:
 
 def test_every_value_of_a_large_report_is_there_once() -> None:
     made = memory_report()
-    found = json.loads(bmf.export(made))
-    slugs = [slug for measures in found.values() for slug in measures]
+    actual = json.loads(bmf.export(made))
+    slugs = [slug for measures in actual.values() for slug in measures]
     assert len(slugs) == sum(one.summary.value is not None for one in made.results)
     assert all(re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", slug) for slug in slugs)
 

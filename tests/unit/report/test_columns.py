@@ -16,12 +16,12 @@ LINES = [
 
 @pytest.mark.parametrize("width", [30, 40, 60, 80, 120])
 def test_nothing_is_truncated_and_no_line_is_too_wide(width: int) -> None:
-    shown = lay_out(HEADINGS, LINES, width)
-    assert max(text.cell_len for text in shown) <= width
-    words = {word for text in shown for word in text.plain.split()}
+    printed = lay_out(HEADINGS, LINES, width)
+    assert max(text.cell_len for text in printed) <= width
+    arguments = {word for text in printed for word in text.plain.split()}
     for line in LINES:
-        wanted = " ".join([line.label, line.note, *(cell.plain for cell in line.cells), *HEADINGS])
-        assert set(wanted.split()) <= words
+        expected = " ".join([line.label, line.note, *(cell.plain for cell in line.cells), *HEADINGS])
+        assert set(expected.split()) <= arguments
 
 
 def test_a_wide_terminal_has_one_line_per_row() -> None:
@@ -39,8 +39,8 @@ def test_a_long_label_is_printed_above_its_values() -> None:
 
 
 def test_columns_that_do_not_fit_follow_below() -> None:
-    shown = [text.plain for text in lay_out(HEADINGS, LINES[:1], 34)]
-    assert [line.split() for line in shown if "measured" in line or "reference" in line] == [
+    printed = [text.plain for text in lay_out(HEADINGS, LINES[:1], 34)]
+    assert [line.split() for line in printed if "measured" in line or "reference" in line] == [
         ["measured", "95", "%"],
         ["reference"],
     ]

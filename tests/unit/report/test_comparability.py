@@ -1,11 +1,12 @@
-"""Whether this machine is comparable with the machine of an earlier run."""
+"""This machine is compared with the machine of an earlier run."""
 
 from __future__ import annotations
 
 import msgspec
 import pytest
 
-from machines import GUEST, machine_with
+from machines import GUEST as GUEST_WITH_QUOTA
+from machines import machine_with
 from nameplate.records.machine_record import Machine
 from nameplate.records.result import Report
 from nameplate.report.content.comparability import Condition, LoadedClock, clock_under_load, conditions
@@ -13,6 +14,9 @@ from nameplate.results.fitness import Finding
 from report_samples import report, result, with_summary
 
 QUIET = [Finding("A", "noise", "the time of a control loop varies by 0.2 %")]
+
+
+GUEST = machine_with(GUEST_WITH_QUOTA, limits={"cpus": None})
 
 
 def base(clock_hz: float | None = 3e9, interval: tuple[float, float] | None = (2.99e9, 3.01e9)) -> Report:
@@ -30,9 +34,9 @@ def unmet(
 ) -> dict[str, str]:  # fmt: skip
     """Return the conditions that do not hold, with what was found."""
     clock = LoadedClock(clock_hz, clock_hz)
-    found = conditions(run or base(), machine or machine_with(GUEST), clock, findings or QUIET)
-    assert [each.what for each in found] == ["processor", "clock under load", "trust in the run", "quiet now"]
-    return {each.what: each.state for each in found if not each.is_met}
+    actual = conditions(run or base(), machine or machine_with(GUEST), clock, findings or QUIET)
+    assert [item.subject for item in actual] == ["processor", "clock under load", "trust in the run", "quiet now"]
+    return {item.subject: item.state for item in actual if not item.is_met}
 
 
 def test_an_unchanged_machine_meets_every_condition() -> None:
@@ -92,7 +96,7 @@ def test_a_run_without_a_clock_is_not_comparable() -> None:
 
 def test_a_run_of_low_trust_is_not_comparable() -> None:
     assert unmet(base(interval=None))["trust in the run"].startswith("low: ")
-    assert "end" in unmet(msgspec.structs.replace(base(), truncated=True))["trust in the run"]
+    assert "incomplete" in unmet(msgspec.structs.replace(base(), truncated=True))["trust in the run"]
 
 
 def test_a_noisy_machine_is_not_comparable() -> None:

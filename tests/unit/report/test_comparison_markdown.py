@@ -10,7 +10,7 @@ from nameplate.comparison.metric_rows import CapabilityChange, ComparisonRow
 from nameplate.comparison.run_comparison import RunComparison
 from nameplate.report.comparison_exports import comparison_export_names, find_comparison_export
 from nameplate.statistics.verdict import Verdict
-from shown_markdown import HOSTILE, shown_markdown
+from rendered_markdown import HOSTILE, rendered_markdown
 
 
 def row(verdict: Verdict, number: int = 1, probe: str = "cpu_flops") -> ComparisonRow:
@@ -23,8 +23,8 @@ def row(verdict: Verdict, number: int = 1, probe: str = "cpu_flops") -> Comparis
     )  # fmt: skip
 
 
-def markdown(found: RunComparison) -> list[str]:
-    text = find_comparison_export("markdown")(found, 0.0)
+def markdown(comparison: RunComparison) -> list[str]:
+    text = find_comparison_export("markdown")(comparison, 0.0)
     assert text.endswith("\n")
     return text.splitlines()
 
@@ -54,19 +54,19 @@ def test_a_comparison_with_many_changes_fits_into_forty_lines() -> None:
     rows = [row(verdict, number, probe) for verdict in ("SLOWER", "FASTER", "UNSURE", "INCOMPARABLE", "SAME")
             for number in range(10) for probe in areas]  # fmt: skip
     settings = [SettingDifference(f"setting {number}", "a\nb", "c") for number in range(20)]
-    found = msgspec.structs.replace(compared(*rows, settings=settings), only_in_base=["x"] * 9, only_in_new=["y"] * 9,
+    actual = msgspec.structs.replace(compared(*rows, settings=settings), only_in_base=["x"] * 9, only_in_new=["y"] * 9,
                                     unchecked=["stores="], notes=["the base: not read: z.txt"] * 9)  # fmt: skip
-    lines = markdown(found)
+    lines = markdown(actual)
     assert len(lines) <= 40
     assert "108 further metrics changed." in lines
     assert "Only in the base: x, x, x and 6 more" in lines
 
 
 def test_what_is_not_read_of_the_inputs_is_named() -> None:
-    found = msgspec.structs.replace(
+    actual = msgspec.structs.replace(
         compared(row("SAME")), notes=["the base: not read: a.txt", "the new run: not read: b"]
     )
-    assert markdown(found)[-1] == "Notes on the base: not read: a.txt; the new run: not read: b"
+    assert markdown(actual)[-1] == "Notes on the base: not read: a.txt; the new run: not read: b"
 
 
 def test_names_from_a_run_cannot_contain_markup() -> None:
@@ -80,7 +80,7 @@ def test_nothing_in_a_comparison_becomes_markup(text: str) -> None:
         row("SLOWER"), probe=text, params={text: text}, metric=text, unit=text.replace("\n", " ")
     )
     comparison = msgspec.structs.replace(compared(hostile), only_in_base=[text], only_in_new=[text], notes=[text])
-    page = shown_markdown(find_comparison_export("markdown")(comparison, 0.0))
+    page = rendered_markdown(find_comparison_export("markdown")(comparison, 0.0))
     assert set(page.tags) == {"p", "strong", "table", "thead", "tbody", "tr", "th", "td"}
     assert page.tags.count("table") == 2
     assert page.tags.count("td") == 7 + 3
@@ -91,4 +91,4 @@ def test_runs_without_a_common_metric_are_one_sentence() -> None:
 
 
 def test_the_formats_are_found_by_their_names() -> None:
-    assert comparison_export_names() == ["json", "junit", "markdown"]
+    assert {"json", "junit", "markdown"} <= {*comparison_export_names()}

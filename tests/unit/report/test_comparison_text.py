@@ -9,9 +9,10 @@ import msgspec
 import pytest
 from rich.console import Console
 
+from nameplate.comparison.gate import Gate
 from nameplate.comparison.metric_rows import CapabilityChange, ComparisonRow
 from nameplate.comparison.run_comparison import RunComparison, compare_runs
-from nameplate.report.content.comparison_words import summary
+from nameplate.report.content.comparison_text import gate_sentences, meanings, summary
 from nameplate.report.terminal.comparison import MAX_CHANGED, print_comparison, print_rows
 from nameplate.results.run_file import read_run
 from nameplate.results.summarise import summarise
@@ -101,14 +102,14 @@ def test_what_is_not_read_of_the_inputs_is_printed() -> None:
 
 
 def test_the_summary_says_why_nothing_can_be_compared() -> None:
-    reasons = ("the new run does not tell pairs", "the base has no value")
+    reasons = ("the new run does not report pairs", "the base has no value")
     rows = [
         msgspec.structs.replace(row("SAME", "SAME"), capability=None, verdict="INCOMPARABLE", reason=reason)
         for reason in (reasons[0], *reasons)
     ]
-    assert summary(rows[:2]) == "None of 2 metrics can be compared: the new run does not tell pairs."
+    assert summary(rows[:2]) == "None of 2 metrics can be compared: the new run does not report pairs."
     assert summary(rows).endswith(
-        "None of 3 metrics can be compared: the new run does not tell pairs, and 1 other reason."
+        "None of 3 metrics can be compared: the new run does not report pairs, and 1 other reason."
     )
 
 
@@ -155,3 +156,38 @@ def test_the_ratio_is_that_of_the_values_next_to_it(tmp_path: Path) -> None:
         assert row.new
         assert row.ratio == pytest.approx(row.new / row.base)
         assert row.ci is None or row.ci[0] <= row.new / row.base <= row.ci[1]
+
+
+def test_a_slower_metric_that_does_not_decide_is_not_explained_as_a_change_of_the_machine() -> None:
+    """ "None of 3 main values is worse" must not be followed by "SLOWER in capability: the machine changed"."""
+    main = msgspec.structs.replace(row("SAME", "SAME"), is_main=True)
+    gate = Gate(verdict="SAME", reason="", values=1, area_losses=[], detectable={"cpu": 0.04})
+    comparison = RunComparison(rows=[main, row("SLOWER", "SLOWER")], settings=[], only_in_base=[], only_in_new=[])
+    assert meanings(comparison) == ["SLOWER in capability: the machine or its settings changed."]
+    assert meanings(msgspec.structs.replace(comparison, gate=gate)) == []
+    slower = msgspec.structs.replace(row("SLOWER", "SLOWER"), is_main=True)
+    assert meanings(msgspec.structs.replace(comparison, rows=[slower], gate=gate)) != []
+
+
+def test_main_values_have_the_unit_of_the_first_screen() -> None:
+    stream = msgspec.structs.replace(
+        row("SAME", "SAME"), probe="net_stream", params={"protocol": "tcp"}, metric="bandwidth", unit="B/s",
+        base=1.25e9, new=1.25e9, capability=None, is_main=True,
+    )  # fmt: skip
+    text = compared([stream])
+    assert "NET TCP stream" in text
+    assert "10.00 Gbit/s" in text
+    assert "1.250 GB/s" in compared([msgspec.structs.replace(stream, is_main=False, verdict="SLOWER")])
+
+
+def test_the_first_sentence_says_how_many_main_values_were_compared() -> None:
+    """Two of three main values have no capability in both runs."""
+    compared_row = msgspec.structs.replace(row("SAME", "SAME"), is_main=True)
+    rest = [msgspec.structs.replace(compared_row, capability=None)] * 2
+    gate = Gate(verdict="UNSURE", reason="", values=1, area_losses=[], detectable={"cpu": 0.04})
+    three = RunComparison(
+        rows=[compared_row, *rest], gate=gate, settings=[], only_in_base=[], only_in_new=[],
+    )  # fmt: skip
+    assert gate_sentences(three)[0] == "None of the 1 comparable of 3 main values is worse."
+    only_compared = msgspec.structs.replace(three, rows=[compared_row])
+    assert gate_sentences(only_compared)[0] == "None of 1 main value is worse."

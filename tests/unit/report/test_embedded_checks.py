@@ -16,7 +16,7 @@ from nameplate.report.html.embed import read_embedded
 
 
 @pytest.mark.parametrize(
-    ("kind", "field", "value", "words"),
+    ("kind", "field", "value", "message"),
     [
         ("quick", "machine/topology/cores", "two", "Expected `int`, got `str` - at `$[0].machine.topology.cores`"),
         ("quick", "machine/memory", [], "Expected `object`, got `array` - at `$[0].machine.memory`"),
@@ -34,18 +34,18 @@ from nameplate.report.html.embed import read_embedded
         ("t2micro-posix", "study/tables/0/cells", [], "0 rows of cells"),
     ],
 )
-def test_a_wrong_value_is_named(tmp_path: Path, kind: str, field: str, value: Any, words: str) -> None:
+def test_a_wrong_value_is_named(tmp_path: Path, kind: str, field: str, value: Any, message: str) -> None:
     _, data = page(kind)
     document = json.loads(json.dumps(data))
-    place = document[0]
+    position = document[0]
     *parents, name = field.split("/")
     for parent in parents:
-        place = place[int(parent)] if isinstance(place, list) else place[parent]
-    place[int(name) if isinstance(place, list) else name] = value
+        position = position[int(parent)] if isinstance(position, list) else position[parent]
+    position[int(name) if isinstance(position, list) else name] = value
     path = written(kind, document, tmp_path / "x.html")
     with pytest.raises(FileError) as caught:
         read_embedded(path)
-    assert words in str(caught.value)
+    assert message in str(caught.value)
     assert str(path) in str(caught.value)
 
 

@@ -31,7 +31,7 @@ def cache(level: int, type_: str, size_bytes: int) -> Cache:
 
 
 @pytest.mark.parametrize(
-    ("modules", "words"),
+    ("modules", "message"),
     [
         ([module(8), module(8)], "2 × 8 GiB DDR4 at 3200 MT/s"),
         ([module(8), module(0, None, None)], "1 × 8 GiB DDR4 at 3200 MT/s; 1 slot empty"),
@@ -40,8 +40,8 @@ def cache(level: int, type_: str, size_bytes: int) -> Cache:
         ([], "none"),
     ],
 )
-def test_memory_modules_in_words(modules: list[Module], words: str) -> None:
-    assert memory_modules(memory("read", modules)) == words
+def test_memory_modules_in_words(modules: list[Module], message: str) -> None:
+    assert memory_modules(memory("read", modules)) == message
 
 
 def test_memory_modules_that_could_not_be_read() -> None:

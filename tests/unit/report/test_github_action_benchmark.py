@@ -13,11 +13,11 @@ from report_samples import failed, memory_report, report, result, with_summary
 
 def test_a_value_has_its_unit_and_its_range() -> None:
     made = report([result({"threads": 2}, 50e9), failed({"threads": 4}, "skipped", "no such cores")])
-    found = export(made)
-    assert json.loads(found["bigger-is-better.json"]) == [
+    actual = export(made)
+    assert json.loads(actual["bigger-is-better.json"]) == [
         {"name": "cpu_flops threads=2 rate", "unit": "FLOP/s", "value": 50e9, "range": "± 1e+09", "extra": "rounds: 6"}
     ]
-    assert json.loads(found["smaller-is-better.json"]) == []
+    assert json.loads(actual["smaller-is-better.json"]) == []
 
 
 def test_an_unknown_interval_has_no_range() -> None:
@@ -27,9 +27,9 @@ def test_an_unknown_interval_has_no_range() -> None:
 
 def test_a_time_is_in_the_other_file() -> None:
     slow = msgspec.structs.replace(with_summary(result({"threads": 2}), metric="latency", unit="s"), better="lower")
-    found = export(report([slow]))
-    assert json.loads(found["bigger-is-better.json"]) == []
-    assert [entry["name"] for entry in json.loads(found["smaller-is-better.json"])] == ["cpu_flops threads=2 latency"]
+    actual = export(report([slow]))
+    assert json.loads(actual["bigger-is-better.json"]) == []
+    assert [entry["name"] for entry in json.loads(actual["smaller-is-better.json"])] == ["cpu_flops threads=2 latency"]
 
 
 def test_every_value_of_a_large_report_is_in_one_file() -> None:

@@ -12,10 +12,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from machines import HOST, machine_with
+from machines import GUEST, HOST, machine_with
 from nameplate.errors import FileError
 from nameplate.records.plan_record import Experiment, Value
 from nameplate.records.result import Quantity, Rated, Report, Result, Series, Table
+from nameplate.records.run_record import Reference
 from nameplate.report.charts.bars import efficiencies
 from nameplate.report.charts.common import LINES_IN_A_CHART, Chart
 from nameplate.report.charts.over_time import over_time, sample_states, thin
@@ -24,11 +25,11 @@ from nameplate.report.charts.side_by_side import append_side_by_side_chart
 from nameplate.report.content.aliases import without_names
 from nameplate.report.content.experiments import headlines
 from nameplate.report.content.first_screen import MAX_WARNINGS
+from nameplate.report.content.machine_verdict import judged_by
 from nameplate.report.content.remarks import remarks
 from nameplate.report.content.repeat_commands import repeat_command
 from nameplate.report.content.result_rows import MAX_EXPERIMENTS
 from nameplate.report.content.side_by_side import side_by_side
-from nameplate.report.content.verdict import judged_by, verdict
 from nameplate.report.html.cards import Card, make_card
 from nameplate.report.html.document import DETAILS, SIZE_LIMIT, write_html
 from nameplate.report.html.embed import read_embedded
@@ -59,7 +60,7 @@ class Page(HTMLParser):
     def __init__(self, text: str) -> None:
         super().__init__()
         self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.words: list[str] = []
+        self.arguments: list[str] = []
         self._open = ""
         self.feed(text)
 
@@ -72,21 +73,21 @@ class Page(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         if self._open not in ("script", "style"):
-            self.words.append(data)
+            self.arguments.append(data)
 
     @property
     def text(self) -> str:
-        return " ".join(" ".join(self.words).split())
+        return " ".join(" ".join(self.arguments).split())
 
     def all(self, tag: str) -> list[dict[str, str | None]]:
         return [attributes for name, attributes in self.tags if name == tag]
 
 
-def cards_of(whole: Report) -> list[Card]:
+def cards_of(complete: Report) -> list[Card]:
     groups: dict[str, list[Result]] = {}
-    for one in whole.results:
+    for one in complete.results:
         groups.setdefault(one.summary.probe, []).append(one)
-    return [make_card(probe, whole, results, 2000, []) for probe, results in groups.items()]
+    return [make_card(probe, complete, results, 2000, []) for probe, results in groups.items()]
 
 
 def rated_at(made: Result, rated: float) -> Result:
@@ -246,20 +247,31 @@ class TestNames:
         assert hidden.results[0].summary.reason == "cannot reach machine 1:5201"
         assert hidden.notes == ["machine 1 was busy"]
 
+    def test_the_host_name_is_not_in_the_values_of_reference_tools(self) -> None:
+        refused = Reference(
+            tool="iperf3", version="3.12", command=f"iperf3 -c {HOST}", work="TCP", metric="bandwidth", unit="B/s",
+            value=None, reason=f"cannot reach {HOST}",
+        )  # fmt: skip
+        (hidden,) = without_names([msgspec.structs.replace(report([]), references=[refused])])
+        assert (hidden.references[0].command, hidden.references[0].reason) == (
+            "iperf3 -c machine 1",
+            "cannot reach machine 1",
+        )
+
     def test_a_part_of_a_word_is_not_a_name(self) -> None:
         (hidden,) = without_names([report([], notes=["vmx and a-vm.org"], host="vm")])
         assert hidden.notes == ["vmx and a-vm.org"]
 
     @pytest.mark.parametrize(
-        ("words", "hidden"),
+        ("message", "hidden"),
         [
             ("no peer answers at 192.0.2.7:7477: timed out", "no peer answers at (address): timed out"),
             ("[2001:db8::1]:80; 10.0.0.1", "(address); (address)"),
             ("nameplate 0.1.0 took 1.5 s, Linux 6.18.44-v6", "nameplate 0.1.0 took 1.5 s, Linux 6.18.44-v6"),
         ],
     )
-    def test_no_address_is_in_a_report(self, words: str, hidden: str) -> None:
-        assert without_names([report([], notes=[words])])[0].notes == [hidden]
+    def test_no_address_is_in_a_report(self, message: str, hidden: str) -> None:
+        assert without_names([report([], notes=[message])])[0].notes == [hidden]
 
     def test_runs_of_one_machine_share_an_alias(self) -> None:
         hidden = without_names([report([]), report([], host="b"), report([])])
@@ -268,7 +280,7 @@ class TestNames:
     def test_the_path_of_a_cut_off_run_is_left_out(self) -> None:
         cut_off = RunFile("/home/alice/run.jsonl", run(plan("a")), [header()], [], None, 3, 0)
         text = render(without_names([summarise(cut_off)]), DETAILS[0])
-        assert "The run file ends before the run did" in text
+        assert "The run file is incomplete" in text
         assert "alice" not in text
 
 
@@ -296,73 +308,15 @@ class TestEscaping:
         assert repeat_command(result({"duration": 1e-5}, probe="null")) == "nameplate run null duration=0.00001"
 
 
-# That of the machine of all made-up reports.
-QUOTA = "A CPU quota of the cgroup limits processes to 1.5 of 2 CPUs: 75.0 % of the machine's CPU time."
-
-
-class TestVerdict:
-    def test_uses_the_highest_reference_value_without_oversubscription(self) -> None:
-        assert verdict(report(scaling_results())) == f"{QUOTA} CPU reaches 96 % of its peak."
-
+class TestRemarks:
     @pytest.mark.parametrize(
-        ("quota", "first"),
-        [
-            (0.8, "A CPU quota of the cgroup limits processes to 0.8 of 2 CPUs: 40.0 % of the machine's CPU time. CPU"),
-            (1.5, "A CPU quota of the cgroup limits processes to 1.5 of 2 CPUs: 75.0 % of the machine's CPU time. CPU"),
-            (2.0, "CPU"),
-            (None, "CPU"),
-        ],
-    )
-    def test_names_a_quota_below_the_cpus_first(self, quota: float | None, first: str) -> None:
-        measured = msgspec.structs.replace(
-            report(scaling_results()), machine=machine_with(limits={"cpus": quota}, topology={"allowed_cpus": [0, 1]})
-        )
-        assert verdict(measured) == f"{first} reaches 96 % of its peak."
-
-    def test_says_that_there_is_no_reference_value(self) -> None:
-        unknown = report([result({"threads": 1}, rated=None)])
-        assert verdict(unknown) == f"{QUOTA} CPU has no reference value."
-        assert remarks(unknown) == ["Floating-point rate: no reference value (nobody knows)."]
-
-    def test_names_areas_without_reference_value_after_the_others(self) -> None:
-        results = [result({"threads": 1}, 80e9), result({"op": "read"}, probe="disk_block", rated=None),
-                   result({"op": "triad"}, probe="memory_stream", rated=None)]  # fmt: skip
-        assert verdict(report(results)).endswith(
-            "CPU reaches 80 % of its peak; memory and disk have no reference value."
-        )
-
-    def test_says_that_nothing_was_measured(self) -> None:
-        assert verdict(report([failed({"threads": 1}, "failed", "a reason")])) == "Nothing was measured."
-
-    def test_a_share_is_that_of_the_capability_and_the_typical_one_follows(self) -> None:
-        found = with_summary(result({"threads": 1}, 70e9), capability=99e9, capability_ci=(98e9, 100e9))
-        assert verdict(report([found])).endswith("CPU reaches 99 % of its peak, typically 70 %.")
-
-    @pytest.mark.parametrize(("busy", "is_judged"), [(2.0, True), (1.85, True), (1.7, False), (0.4, False)])
-    def test_a_machine_whose_cpus_others_took_is_not_accused(self, busy: float, is_judged: bool) -> None:
-        found = msgspec.structs.replace(result({"threads": 2}, 30e9), utilisation=busy)
-        measured = msgspec.structs.replace(report([found]), machine=machine_with(limits={"cpus": None}))
-        taken = f"The processes got {busy * 50:.0f} % of the CPU time that they asked for: other programs took the rest"
-        assert verdict(measured) == (
-            "CPU reaches 30 % of its peak."
-            if is_judged
-            else f"{taken}, so the machine is not judged. Measure again when they have ended."
-        )
-
-    def test_a_quota_that_is_not_visible_may_have_taken_cpu_time(self) -> None:
-        found = msgspec.structs.replace(result({"threads": 2}, 30e9), utilisation=0.5)
-        hidden = machine_with(limits={"cpus": None, "are_visible": False})
-        words = verdict(msgspec.structs.replace(report([found]), machine=hidden))
-        assert "other programs, or a CPU quota that this system does not show, took the rest" in words
-
-    @pytest.mark.parametrize(
-        ("outcome", "words"),
+        ("outcome", "message"),
         [("failed", "could not be measured"), ("invalid", "a wrong result"), ("skipped", "skipped")],
     )
-    def test_says_what_is_missing(self, outcome: str, words: str) -> None:
+    def test_says_what_is_missing(self, outcome: str, message: str) -> None:
         bad = with_summary(failed({"threads": 1}, "failed", "a reason"), outcome=outcome)
         (hidden,) = without_names([report([bad])])
-        assert any(words in remark and "1 experiment" in remark for remark in remarks(hidden))
+        assert any(message in remark and "1 experiment" in remark for remark in remarks(hidden))
 
     def test_says_that_the_machine_was_disturbed(self) -> None:
         noisy = with_summary(result({"threads": 1}), disturbed=0.4)
@@ -374,7 +328,7 @@ class TestVerdict:
 
 class TestContent:
     def test_a_cut_off_run_is_shown(self) -> None:
-        assert "The run file ends before the run did" in page_of(report(scaling_results(), truncated=True)).text
+        assert "The run file is incomplete" in page_of(report(scaling_results(), truncated=True)).text
 
     def test_an_empty_cut_off_run_without_a_machine(self) -> None:
         empty = msgspec.structs.replace(report([], truncated=True), machine=None, clock=None)
@@ -389,12 +343,12 @@ class TestContent:
         assert "reaches 0" not in page.text
 
     def test_a_tile_says_what_the_trust_depends_on(self) -> None:
-        widths = [with_summary(result({"threads": n}), ci=(50e9 * (1 - n / 100), 50e9 * (1 + n / 100)), disturbed=0.2)
-                  for n in (1, 2, 4)]  # fmt: skip
+        widths = [with_summary(result({"size": n}), ci=(50e9 * (1 - n / 100), 50e9 * (1 + n / 100)), disturbed=0.2)
+                  for n in (2, 4, 10)]  # fmt: skip
         tile = render([report(widths)], DETAILS[0]).partition('<h3>Trust: <span class="trust low">low</span></h3>')[2]
         assert re.findall("<dt>(.*)</dt><dd>(.*)</dd>", tile)[:4] == [
-            ("disturbed", "3 of 3 experiments"), ("rounds", "at least 6"), ("median interval", "±2.0 %"),
-            ("widest interval", "±4.0 %"),
+            ("disturbed", "3 of 3 experiments"), ("rounds", "at least 6"), ("median interval", "±4.0 %"),
+            ("widest interval", "±10.0 %"),
         ]  # fmt: skip
 
     def test_every_experiment_has_its_command(self) -> None:
@@ -403,7 +357,8 @@ class TestContent:
             assert f"nameplate run {one.id}" in text
 
     def test_the_page_has_what_is_needed_to_repeat_the_run(self) -> None:
-        text = page_of(report(scaling_results())).text
+        limited = machine_with(GUEST, limits={"cpus": 1.5})
+        text = page_of(msgspec.structs.replace(report(scaling_results()), machine=limited)).text
         for word in ("4711", "2026-01-02T03:04:05+00:00", "by hand", "tsc", "oversubscribed", "1.5 CPUs", "kvm guest"):
             assert word in text
 
@@ -419,10 +374,10 @@ class TestContent:
         assert [(line.short, line.to_first) for line in lines[:2]] == [
             ("cpu_flops threads=1", [1.0, 1.25]), ("memory_latency", [1.0, 0.25]),
         ]  # fmt: skip
-        own = first[0].summary.ci
-        assert own
+        interval = first[0].summary.ci
+        assert interval
         # The second run has the interval of the first one, so the ratios of their ends lie around 1.
-        assert lines[0].to_first_ci == [(own[0] / own[1], own[1] / own[0])] * 2
+        assert lines[0].to_first_ci == [(interval[0] / interval[1], interval[1] / interval[0])] * 2
         without = report([with_summary(first[0], ci=None)], host="b")
         assert side_by_side([reports[0], without])[0].to_first_ci[1] is None
         charts: list[Chart] = []
@@ -439,9 +394,9 @@ class TestContent:
         assert not append_side_by_side_chart(side_by_side(runs), charts)
         assert not charts
 
-    @pytest.mark.parametrize("whole", [report(scaling_results()), memory_report()])
-    def test_is_accessible(self, whole: Report) -> None:
-        page = page_of(whole)
+    @pytest.mark.parametrize("complete", [report(scaling_results()), memory_report()])
+    def test_is_accessible(self, complete: Report) -> None:
+        page = page_of(complete)
         assert page.all("html")[0]["lang"] == "en"
         assert page.all("a")[0]["href"] == "#content"
         assert all("scope" in attributes for attributes in page.all("th"))
@@ -450,9 +405,9 @@ class TestContent:
         assert framed
         assert all(attributes.get("tabindex") == "0" and attributes.get("aria-label") for attributes in framed)
 
-    @pytest.mark.parametrize("whole", [report(scaling_results()), memory_report()])
-    def test_no_heading_level_is_skipped(self, whole: Report) -> None:
-        levels = [int(tag[1]) for tag, _ in page_of(whole).tags if re.fullmatch(r"h[1-6]", tag)]
+    @pytest.mark.parametrize("complete", [report(scaling_results()), memory_report()])
+    def test_no_heading_level_is_skipped(self, complete: Report) -> None:
+        levels = [int(tag[1]) for tag, _ in page_of(complete).tags if re.fullmatch(r"h[1-6]", tag)]
         assert levels[0] == 1
         assert all(after <= before + 1 for before, after in pairwise(levels))
 
@@ -463,7 +418,7 @@ class TestContent:
         assert {(a["href"] or "").lstrip("#") for a in page.all("a")} <= set(anchors)
 
 
-class TestProbesOwnTables:
+class TestTablesOfProbes:
     TABLE = Table(
         "cpu_flops", "Rates by size", ["size", "rate", "share"],
         [["4KiB", Quantity(5e9, "FLOP/s", (4.9e9, 5.2e9)), "12"], ["8KiB", None, None]], ["a note on <it>"],
@@ -489,12 +444,12 @@ class TestProbesOwnTables:
         assert "Rates by size" not in page_of(msgspec.structs.replace(report(scaling_results()), tables=[other])).text
 
     def test_are_collapsed_below_the_heat_map_that_shows_them(self) -> None:
-        whole = memory_report()
-        (block,) = [card for card in cards_of(whole) if card.probe == "memory_block"]
+        complete = memory_report()
+        (block,) = [card for card in cards_of(complete) if card.probe == "memory_block"]
         assert len(block.heat_maps) == 4
         assert len(block.tables_of_maps) == 4
         assert block.tables == []
-        assert "The same values as tables" in page_of(whole).text
+        assert "The same values as tables" in page_of(complete).text
 
     def test_names_in_notes_are_hidden(self) -> None:
         noted = msgspec.structs.replace(self.TABLE, notes=[f"measured on {HOST}"])
@@ -542,7 +497,7 @@ class TestLargeSweeps:
         assert [point["threads"] for point in points] == [1, 2]
 
     def test_only_the_bar_of_the_judged_experiment_is_shown(self) -> None:
-        rated = [rated_at(each, 90e-9) for each in SWEEP]
+        rated = [rated_at(item, 90e-9) for item in SWEEP]
         (group,) = efficiencies(report(rated)).groups
         assert (len(group.bars), group.left_out) == (1, MAX_EXPERIMENTS)
         assert "24 more in the curves and tables below" in page_of(report(rated)).text
@@ -653,10 +608,10 @@ class TestCharts:
     def test_thinning_keeps_the_outline(self) -> None:
         values = [1.0] * 10_000
         values[1234], values[7777] = 9.0, -9.0
-        shown = thin(series(values), 200)
-        assert len(shown) <= 200
-        assert {1234, 7777} <= set(shown)
-        assert shown == sorted(shown)
+        printed = thin(series(values), 200)
+        assert len(printed) <= 200
+        assert {1234, 7777} <= set(printed)
+        assert printed == sorted(printed)
 
     def test_a_short_series_is_drawn_whole(self) -> None:
         assert thin(series([1.0, 2.0, 3.0]), 3) == [0, 1, 2]
@@ -722,7 +677,7 @@ class TestCharts:
 
 
 @pytest.mark.parametrize(
-    ("words", "hidden"),
+    ("message", "hidden"),
     [
         ("card 52:54:00:12:34:56 is gone", "card (address) is gone"),
         ("52-54-00-12-34-56", "(address)"),
@@ -733,7 +688,7 @@ class TestCharts:
         ("/srv/home/x, a/root, 12:34:56 and 1-2-3-4-5-6 stay", "/srv/home/x, a/root, 12:34:56 and 1-2-3-4-5-6 stay"),
     ],
 )
-def test_no_identifier_is_in_a_report(words: str, hidden: str) -> None:
-    (shown,) = without_names([report([result({"file": words, "threads": 1})], notes=[words])])
-    assert shown.notes == [hidden]
-    assert shown.results[0].summary.params["file"] == hidden
+def test_no_identifier_is_in_a_report(message: str, hidden: str) -> None:
+    (printed,) = without_names([report([result({"file": message, "threads": 1})], notes=[message])])
+    assert printed.notes == [hidden]
+    assert printed.results[0].summary.params["file"] == hidden

@@ -1,4 +1,4 @@
-"""The tile of the report that compares a machine with what is expected of it."""
+"""The tile of the report that compares a machine with its expected ranges."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from nameplate.expectations.judging import judge
 from nameplate.records.result import Report
 from nameplate.report.content.judgement import MachineJudgement, labels_of
 from nameplate.report.html.document import write_html
-from report_samples import report, result
+from report_samples import of_disk, report, result
 
 HOST = "node17"
 SECRET = "/home/alice/secret/node17"
@@ -20,15 +20,15 @@ SECRET = "/home/alice/secret/node17"
 
 def named_report() -> tuple[Report, MachineJudgement]:
     """Return a report with a host name and a home directory in an id, and a judgement by a site of the host's name."""
-    one = result({"threads": 1, "file": SECRET}, probe="disk_block")
-    made = report([one, result({"threads": 1, "file": "/tmp/other"}, probe="disk_block")], host=HOST)
+    one = of_disk(50e9, file=SECRET)
+    made = report([one, of_disk(50e9, file="/tmp/other")], host=HOST)
     expected = ExpectedRange(
         experiment=one.id, metric=one.summary.metric, kind="typical", unit=one.summary.unit, low=1.0, typical=1.0,
         high=2.0, machines=9,
     )  # fmt: skip
     expectation = Expectation(
         kind="site", machine=f"a machine like {HOST}", provisional=False, ranges=[expected],
-        origins=[f"{HOST}.toml, 1 machine"],
+        origins=[f"{HOST}.toml, 1 machine"], peers=["the median of 1 machine of this class"],
     )  # fmt: skip
     return made, MachineJudgement(judge(made, [expected]), expectation)
 
@@ -69,10 +69,10 @@ def test_each_report_has_its_own_tile_or_none(tmp_path: Path) -> None:
 
 def test_a_run_that_says_nothing_about_its_machine_is_not_judged(tmp_path: Path) -> None:
     made, judgement = named_report()
-    why = "it did not reach its end"
+    why = "it is incomplete"
     refused = MachineJudgement([], judgement.expectation, why)
     write_html([made], tmp_path / "r.html", judgements=[refused])
-    assert "<b>Not judged: it did not reach its end.</b>" in tile_of(tmp_path / "r.html")
+    assert "<b>Not judged: it is incomplete.</b>" in tile_of(tmp_path / "r.html")
 
 
 def test_a_single_experiment_is_named_by_its_metric_and_not_by_its_probe() -> None:

@@ -13,19 +13,19 @@ from report_samples import result
 
 def test_a_long_label_is_in_several_lines_and_complete() -> None:
     long = "block=4KiB cache=direct depth=32 library=uring op=read pattern=random"
-    shown = legend([long, "block=1MiB op=read"])
-    assert shown is not None
-    lines = json.loads(str(shown["labelExpr"]).removesuffix("[datum.label]"))
+    printed = legend([long, "block=1MiB op=read"])
+    assert printed is not None
+    lines = json.loads(str(printed["labelExpr"]).removesuffix("[datum.label]"))
     assert " ".join(lines[long]) == long
     assert max(map(len, lines[long])) <= LONG_LABEL
-    assert shown["labelLimit"] == 0
+    assert printed["labelLimit"] == 0
 
 
 def test_short_labels_stay_as_they_are() -> None:
-    shown = legend(["protocol=tcp", "protocol=udp"])
-    assert shown is not None
-    assert shown["labelExpr"] is alt.Undefined
-    assert shown["columns"] == 2
+    printed = legend(["protocol=tcp", "protocol=udp"])
+    assert printed is not None
+    assert printed["labelExpr"] is alt.Undefined
+    assert printed["columns"] == 2
     assert legend(["protocol=tcp"]) is None
 
 

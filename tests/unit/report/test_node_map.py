@@ -24,7 +24,7 @@ def cluster(values: list[float | None], unit: str = "B/s", classes: list[str] | 
         minimum=[None if value is None else value * 0.9 for value in values],
         maximum=[None if value is None else value * 1.1 for value in values],
     )  # fmt: skip
-    names = [f"node{place + 1:03}" for place in range(len(values))]
+    names = [f"node{index + 1:03}" for index in range(len(values))]
     return Nodes(names, classes or ["M"] * len(values), [metric])
 
 
@@ -38,17 +38,17 @@ def drawn(nodes: Nodes, statistic: str = "average") -> tuple[Points, Points]:
     return parts(node_map(nodes, nodes.metrics[0], statistic))
 
 
-def words_in(chart: Chart) -> set[str]:
+def texts_in(chart: Chart) -> set[str]:
     return {layer["encoding"]["text"]["field"] for layer in chart.spec["layer"] if "text" in layer["encoding"]}
 
 
 def test_each_kernel_has_a_map_of_average_minimum_and_maximum() -> None:
     nodes = cluster([100e9, 80e9, 100e9])
     assert statistics_of(nodes.metrics[0]) == ("average", "minimum", "maximum")
-    for statistic, shown in (("average", "80.00 GB/s"), ("minimum", "72.00 GB/s"), ("maximum", "88.00 GB/s")):
+    for statistic, printed in (("average", "80.00 GB/s"), ("minimum", "72.00 GB/s"), ("maximum", "88.00 GB/s")):
         chart = node_map(nodes, nodes.metrics[0], statistic)
         assert chart.title == f"Copy bandwidth, {statistic}"
-        assert parts(chart)[0][1]["shown"] == shown
+        assert parts(chart)[0][1]["shown"] == printed
         assert parts(chart)[0][1]["behind"] == "20.0 %"
 
 
@@ -62,8 +62,8 @@ def test_a_metric_without_extremes_has_one_map() -> None:
 def test_few_nodes_have_names_and_values_in_their_cells(number: int, is_named: bool) -> None:
     nodes = cluster([100e9] * number)
     chart = node_map(nodes, nodes.metrics[0], "average")
-    assert ({"node", "shown"} <= words_in(chart)) == is_named
-    assert {"label", "unit"} <= words_in(chart)
+    assert ({"node", "shown"} <= texts_in(chart)) == is_named
+    assert {"label", "unit"} <= texts_in(chart)
     assert len(parts(chart)[0]) == number
 
 
@@ -75,17 +75,19 @@ def test_a_cell_is_wide_enough_for_its_text() -> None:
 
 
 @pytest.mark.parametrize(
-    ("unit", "usual", "labels", "shown"),
+    ("unit", "typical", "labels", "printed"),
     [
         ("B/s", 100e9, ["100.0", "95.00", "90.00", "85.00", "80.00", "75.00"], "GB/s"),
         ("s", 3e-6, ["3.000", "3.158", "3.333", "3.529", "3.750", "4.000"], "µs"),
     ],
 )
-def test_the_colour_bar_shows_the_values_of_its_colours(unit: str, usual: float, labels: list[str], shown: str) -> None:
+def test_the_colour_bar_shows_the_values_of_its_colours(
+    unit: str, typical: float, labels: list[str], printed: str
+) -> None:
     for number in (5, 500):
-        cells, bar = drawn(cluster([usual] * number, unit))
+        cells, bar = drawn(cluster([typical] * number, unit))
         assert [point["label"] for point in bar if point.get("label")] == labels
-        assert bar[-1]["unit"] == shown
+        assert bar[-1]["unit"] == printed
         assert min(point["y"] for point in bar) > max(cell["y"] for cell in cells), "below the nodes"
 
 

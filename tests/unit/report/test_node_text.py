@@ -31,8 +31,8 @@ ROUNDS = np.array([
 def view(unit: str) -> Nodes:
     better: Literal["higher", "lower"] = "lower" if unit == "s" else "higher"
     values = 1e7 / ROUNDS if unit == "s" else ROUNDS
-    found = judge([NodeValues("x", "y", unit, better, values)], CLASSES)
-    return Nodes([f"n{place}" for place in range(10)], CLASSES, [node_metric(each) for each in found])
+    actual = judge([NodeValues("x", "y", unit, better, values)], CLASSES)
+    return Nodes([f"n{index}" for index in range(10)], CLASSES, [node_metric(item) for item in actual])
 
 
 @pytest.mark.parametrize("unit", ["B/s", "s"])
@@ -42,8 +42,8 @@ def test_a_share_is_computed_from_the_values_in_its_line(unit: str, capsys: pyte
     numbers = [float(number) for number in re.findall(r"[\d.]+(?= )", line)]
     middle, slowest, behind = numbers[:3]
     assert line.split()[-2] == "n4", "of the old ones, though the new ones are twice as fast"
-    shown = 1 - (slowest / middle if unit == "B/s" else middle / slowest)
-    assert behind == pytest.approx(100 * shown, abs=0.06)
+    printed = 1 - (slowest / middle if unit == "B/s" else middle / slowest)
+    assert behind == pytest.approx(100 * printed, abs=0.06)
 
 
 def test_the_report_has_the_same_line() -> None:
@@ -51,9 +51,9 @@ def test_the_report_has_the_same_line() -> None:
     card = make_node_card("x", msgspec.structs.replace(report([measured({"threads": 1})]), nodes=nodes), [])
     assert card is not None
     metric = nodes.metrics[0]
-    shown = [entry.text for entry in card.tables[0].rows[0]]
+    printed = [entry.text for entry in card.tables[0].rows[0]]
     values = [value for value in metric.value[:5] if value is not None]
-    assert shown[1:4] == [quantity(float(np.median(values)), "B/s"), quantity(metric.value[4], "B/s"),
+    assert printed[1:4] == [quantity(float(np.median(values)), "B/s"), quantity(metric.value[4], "B/s"),
                           share(metric.gap[4])]  # fmt: skip
 
 

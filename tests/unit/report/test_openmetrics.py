@@ -17,8 +17,8 @@ def samples(made: Report) -> dict[tuple[str, str], float]:
 
 
 def test_a_value_has_its_interval_and_share() -> None:
-    found = samples(report([result({"threads": 2}, 50e9), failed({"threads": 4}, "skipped", "no such cores")]))
-    assert found == {
+    actual = samples(report([result({"threads": 2}, 50e9), failed({"threads": 4}, "skipped", "no such cores")]))
+    assert actual == {
         ("nameplate_rate_flop_per_second", "2"): 50e9,
         ("nameplate_rate_low_flop_per_second", "2"): 49e9,
         ("nameplate_rate_high_flop_per_second", "2"): 51e9,
@@ -31,7 +31,7 @@ def test_a_series_is_not_the_same_gauge_as_its_rounds() -> None:
     rounds = result({"threads": 2}, 50e9)
     made = report([rounds, msgspec.structs.replace(rounds, is_series=True)])
     labels = [s.labels for f in text_string_to_metric_families(openmetrics.export(made)) for s in f.samples]
-    assert len({tuple(sorted(each.items())) for each in labels if "probe" in each}) == 2
+    assert len({tuple(sorted(label.items())) for label in labels if "probe" in label}) == 2
 
 
 def test_every_value_of_a_large_report_is_read_back() -> None:

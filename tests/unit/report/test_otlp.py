@@ -24,13 +24,13 @@ def metrics_of(made: Report) -> dict[str, Metric]:
 
 
 def test_a_metric_is_a_gauge_with_a_point_for_each_experiment() -> None:
-    found = metrics_of(report([result({"threads": 1}, 25e9), result({"threads": 2}, 50e9)]))
-    rate = found["nameplate.cpu_flops.rate"]
+    actual = metrics_of(report([result({"threads": 1}, 25e9), result({"threads": 2}, 50e9)]))
+    rate = actual["nameplate.cpu_flops.rate"]
     assert rate.unit == "{FLOP}/s"
     assert [point.as_double for point in rate.gauge.data_points] == [25e9, 50e9]
     assert [point.attributes[0].value.int_value for point in rate.gauge.data_points] == [1, 2]
-    assert [point.as_double for point in found["nameplate.cpu_flops.rate.low"].gauge.data_points][1] == 49e9
-    assert [point.as_double for point in found["nameplate.cpu_flops.rate.high"].gauge.data_points][1] == 51e9
+    assert [point.as_double for point in actual["nameplate.cpu_flops.rate.low"].gauge.data_points][1] == 49e9
+    assert [point.as_double for point in actual["nameplate.cpu_flops.rate.high"].gauge.data_points][1] == 51e9
 
 
 def test_the_time_is_that_of_the_run() -> None:
@@ -39,9 +39,11 @@ def test_the_time_is_that_of_the_run() -> None:
 
 
 def test_an_unknown_interval_and_a_missing_value_are_left_out() -> None:
-    found = metrics_of(report([with_summary(result({"threads": 2}), ci=None), failed({"threads": 4}, "skipped", "no")]))
-    assert list(found) == ["nameplate.cpu_flops.rate"]
-    assert len(found["nameplate.cpu_flops.rate"].gauge.data_points) == 1
+    actual = metrics_of(
+        report([with_summary(result({"threads": 2}), ci=None), failed({"threads": 4}, "skipped", "no")])
+    )
+    assert list(actual) == ["nameplate.cpu_flops.rate"]
+    assert len(actual["nameplate.cpu_flops.rate"].gauge.data_points) == 1
 
 
 def test_every_value_of_a_large_report_is_there_once() -> None:

@@ -59,9 +59,9 @@ def test_files_without_rows_have_the_same_columns() -> None:
 def test_without_pyarrow_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     find = util.find_spec
 
-    def find_others(name: str) -> ModuleSpec | None:
+    def find_except(name: str) -> ModuleSpec | None:
         return None if name == "pyarrow" else find(name)
 
-    monkeypatch.setattr("nameplate.report.exports.parquet.find_spec", find_others)
+    monkeypatch.setattr("nameplate.extras.find_spec", find_except)
     with pytest.raises(UsageError, match=r"pip install 'nameplate\[parquet\]'"):
         export(report([]))

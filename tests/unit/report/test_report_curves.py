@@ -26,8 +26,8 @@ def points_with(chart: Chart, field: str) -> list[dict[str, Any]]:
 
 
 def encoding(chart: Chart, mark: str) -> dict[str, Any]:
-    found: dict[str, Any] = next(x["encoding"] for x in chart.spec["layer"] if x["mark"]["type"] == mark)
-    return found
+    actual: dict[str, Any] = next(x["encoding"] for x in chart.spec["layer"] if x["mark"]["type"] == mark)
+    return actual
 
 
 class TestPoints:
@@ -78,9 +78,9 @@ class TestAxes:
 
     @pytest.mark.parametrize(
         ("low", "high", "ends"),
-        [(1.1, 160, [1, 200]), (26, 29, [20, 50]), (0.3, 0.4, [0.2, 0.5]), (5, 5, [5, 10]), (1, 10, [1, 10])],
+        [(1.1, 160, (1, 200)), (26, 29, (20, 50)), (0.3, 0.4, (0.2, 0.5)), (5, 5, (5, 10)), (1, 10, (1, 10))],
     )
-    def test_values_lie_between_round_numbers(self, low: float, high: float, ends: list[float]) -> None:
+    def test_values_lie_between_round_numbers(self, low: float, high: float, ends: tuple[float, float]) -> None:
         domain, numbers = log_axis(low, high)
         assert domain == ends
         assert numbers[0] == ends[0]
@@ -88,7 +88,7 @@ class TestAxes:
 
     def test_a_long_axis_has_powers_of_ten_only(self) -> None:
         domain, numbers = log_axis(2.5, 3e8)
-        assert domain == [2, 5e8]
+        assert domain == (2, 5e8)
         assert all(math.log10(number).is_integer() for number in numbers)
 
     def test_intervals_lie_within_the_axis(self) -> None:

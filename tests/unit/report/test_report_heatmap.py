@@ -15,9 +15,9 @@ from report_samples import block_results, read_at, result, swept, with_summary
 PLACES = [(row, column) for row in (1, 2, 3) for column in (1, 2)]
 
 
-def only(found: list[Grid]) -> Grid:
-    assert len(found) == 1
-    return found[0]
+def only(drawn: list[Grid]) -> Grid:
+    assert len(drawn) == 1
+    return drawn[0]
 
 
 def points_of(chart: Chart) -> list[dict[str, object]]:
@@ -42,7 +42,7 @@ class TestGrids:
     def test_are_nearly_full(self, measured: int, expected: int) -> None:
         places = [(row, column) for row in range(4) for column in range(3)]
         results = [result({"a": row, "b": column}) for row, column in places]
-        results = [with_summary(each, value=None) if i >= measured else each for i, each in enumerate(results)]
+        results = [with_summary(item, value=None) if i >= measured else item for i, item in enumerate(results)]
         assert len(grids(results)) == expected
 
     def test_few_experiments_are_not_a_grid(self) -> None:
@@ -69,9 +69,9 @@ class TestGrids:
         tables = load_probes()["memory_block"].tables
         assert tables is not None
         bandwidth, latency = grids(results)
-        own = tables({"memory_block": results}, GUEST)
-        assert [holds(bandwidth, table) for table in own] == [True, False]
-        assert [holds(latency, table) for table in own] == [False, True]
+        probe_tables = tables({"memory_block": results}, GUEST)
+        assert [holds(bandwidth, table) for table in probe_tables] == [True, False]
+        assert [holds(latency, table) for table in probe_tables] == [False, True]
         assert not holds(bandwidth, Table("memory_block", "", [""], [["8B", Quantity(1.0, "B/s"), None]]))
 
 

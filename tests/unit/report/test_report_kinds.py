@@ -76,7 +76,7 @@ def points_of(chart: Chart) -> list[list[dict[str, Any]]]:
 def test_explanation_table_and_command_are_in_the_page() -> None:
     text = render(without_names(every_kind()), DETAILS[0])
     drawn = len(CHARTS)
-    counts = {words: len(re.findall(words, text)) for words in (
+    counts = {message: len(re.findall(message, text)) for message in (
         '<div class="chart" data-chart=', '<details class="points"', '<details class="again">',
     )}  # fmt: skip
     assert set(counts.values()) == {drawn}
@@ -89,7 +89,7 @@ class TestCommands:
 
     def test_the_command_of_a_derived_result_measures_all_experiments(self) -> None:
         derived = [r for r in one_machine().results if r.summary.stop == "derived"]
-        assert {repeat_command(each) for each in derived} == {"nameplate run memory_latency"}
+        assert {repeat_command(item) for item in derived} == {"nameplate run memory_latency"}
         assert repeat_command(latency_at(4096)).startswith("nameplate run memory_latency size=4096")
 
     def test_the_command_of_a_node_map_measures_all_nodes(self) -> None:

@@ -21,9 +21,9 @@ def peak(threads: int, value: float, precision: str = "fp64", oversubscribed: bo
 
 
 def roofs_of(*results: Result) -> Roofline:
-    found = roofline(report(results))
-    assert found is not None
-    return found
+    actual = roofline(report(results))
+    assert actual is not None
+    return actual
 
 
 def labels(roofs: Roofline) -> list[str]:
@@ -47,8 +47,8 @@ class TestBounds:
         assert roofline(msgspec.structs.replace(report([]), machine=None)) is None
 
     def test_fp64_is_preferred_to_faster_precisions(self) -> None:
-        fast, usual = peak(1, 1e11, "fp32"), peak(1, 5e10)
-        assert labels(roofs_of(fast, usual, read_at(BEYOND)))[0] == "fp64, 1 thread"
+        fast, typical = peak(1, 1e11, "fp32"), peak(1, 5e10)
+        assert labels(roofs_of(fast, typical, read_at(BEYOND)))[0] == "fp64, 1 thread"
         assert labels(roofs_of(fast, read_at(BEYOND)))[0] == "fp32, 1 thread"
 
     def test_the_best_number_of_threads_counts(self) -> None:
@@ -161,16 +161,16 @@ class TestLabels:
         return points_with("place", *results)
 
     def test_each_line_has_one_at_its_end(self) -> None:
-        labels = {each["line"]: (each["x"], each["y"]) for each in self.of(peak(1, 5e10), read_at(BEYOND))}
+        labels = {item["line"]: (item["x"], item["y"]) for item in self.of(peak(1, 5e10), read_at(BEYOND))}
         assert labels == {
             "fp64: 50.00 GFLOP/s": (64.0, 50.0), "memory: 10.00 GB/s": (1 / 64, 0.15625),
         }  # fmt: skip
 
     def test_lines_close_to_each_other_have_theirs_apart(self) -> None:
         close = [peak(1, 5e10), peak(2, 5.1e10), read_at(BEYOND, threads=2)]
-        places = [(each["x"], each["y"], each["place"]) for each in self.of(*close)]
+        places = [(item["x"], item["y"], item["place"]) for item in self.of(*close)]
         assert len(set(places)) == len(places) == 3
-        assert [place for *_, place in places][:2] == ["peak above", "peak below"]
+        assert [position for *_, position in places][:2] == ["peak above", "peak below"]
 
 
 class TestKernels:

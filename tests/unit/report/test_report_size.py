@@ -26,11 +26,11 @@ DISTURBED = 0.05
 
 
 def run_of(name: str, described: Mapping[str, ProbeInfo]) -> Report:
-    """Values and times have all their digits, as measured ones do: that is what compresses worst."""
+    """Return a run whose values and times have all their digits, as measured ones do, which compresses worst."""
     plan = build_plan(read_plan(name), described, {}, GUEST)
     noise = random.Random(1)
     results = [
-        each for experiment in plan.experiments for each in results_of(experiment, described[experiment.probe], noise)
+        item for experiment in plan.experiments for item in results_of(experiment, described[experiment.probe], noise)
     ]
     made = report(results)
     return msgspec.structs.replace(made, run=msgspec.structs.replace(made.run, plan=plan))
@@ -43,20 +43,20 @@ def results_of(experiment: Experiment, info: ProbeInfo, noise: random.Random) ->
     number = MIN_ROUNDS * max(1, round(experiment.slice_s / (experiment.sample_s or SAMPLE_S)))
     times = sorted(noise.uniform(0, 1800) for _ in range(number))
     disturbed = [noise.random() < DISTURBED for _ in times]
-    rounds = [1 + place * MIN_ROUNDS // number for place in range(number)]
-    found = []
+    rounds = [1 + index * MIN_ROUNDS // number for index in range(number)]
+    results = []
     for metric in probe_of(experiment.probe).metrics:
         value = noise.uniform(1e-6, 9e-6) if metric.unit == "s" else noise.uniform(1e9, 9e9)
         made = swept(experiment.probe, params, value, metric.name, metric.unit, facts=facts)
         values = [] if metric.is_detail else [value * noise.gauss(1, 0.01) for _ in times]
         series = Series(times, values, disturbed, rounds) if values else Series([], [], [], [])
         medians = [value * noise.gauss(1, 0.01) for _ in range(MIN_ROUNDS)]
-        found.append(
+        results.append(
             msgspec.structs.replace(
                 made, id=experiment.id, series=series, round_values=medians, is_detail=metric.is_detail
             )
         )
-    return found
+    return results
 
 
 @pytest.mark.parametrize(("name", "limit", "detail"), [("quick", QUICK_LIMIT, 0), ("full", SIZE_LIMIT, -1)])

@@ -25,14 +25,14 @@ def test_cells_have_the_text_of_the_terminal_and_their_intervals() -> None:
 
 def test_markdown_has_the_tables_between_the_values_and_the_notes() -> None:
     text = markdown.export(msgspec.structs.replace(report(scaling_results(), notes=["a note"]), tables=[TABLE]))
-    own = (
+    tables = (
         "\n**Memory bandwidth: By block**\n"
         "\n| block &#124; size | bandwidth | function |\n| --- | ---: | ---: |\n"
         "| 4KiB | 5.000 GB/s | Copy: |\n| 8KiB | 6.000 GB/s | – |\n"
         "\nthe first sample is left out\n"
         "\n- a note\n"
     )
-    assert text.endswith(own)
+    assert text.endswith(tables)
     assert text.startswith("|  | typical |")
 
 

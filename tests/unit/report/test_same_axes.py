@@ -18,10 +18,10 @@ from report_samples import KIB, latency_at, memory_report, report, result, sizes
 
 
 def axis(spec: Mapping[str, Any], name: str = "y") -> dict[str, Any]:
-    found: dict[str, Any] = next(
+    actual: dict[str, Any] = next(
         channel for layer in spec["layer"] if "scale" in (channel := layer["encoding"].get(name, {}))
     )
-    return found
+    return actual
 
 
 def domains(charts: Sequence[Chart], title: str) -> list[list[float]]:
@@ -58,8 +58,9 @@ def test_charts_with_other_units_keep_their_axes() -> None:
 
 def test_linear_axes_share_the_larger_end() -> None:
     charts = [thread_scaling([result({"threads": n}, value * n) for n in (1, 2)], 2)[0] for value in (2e9, 5e9)]
-    specs = with_same_axes([chart.spec for chart in charts])
-    assert [axis(spec)["scale"]["domain"] for spec in specs] == [[0, 10.2]] * 2
+    changed = with_same_axes(charts)
+    assert [axis(chart.spec)["scale"]["domain"] for chart in changed] == [[0, 10.2]] * 2
+    assert [chart.plot.y.ends for chart in changed] == [(0, 10.2)] * 2
     assert "domain" not in axis(charts[0].spec)["scale"], "the chart itself is unchanged"
 
 

@@ -19,9 +19,7 @@ CUT_OFF = report(scaling_results(), truncated=True, notes=["a note"])
 def test_the_terminal_says_how_to_resume(capsys: pytest.CaptureFixture[str]) -> None:
     print_report(CUT_OFF, PATH)
     warnings = " ".join(capsys.readouterr().out.partition("\n! ")[2].split())
-    assert warnings.startswith(
-        f"{PATH} ends before the run did; continue it with nameplate run --resume {PATH} ! a note share ="
-    )
+    assert warnings.startswith(f"{PATH} is incomplete; continue it with nameplate run --resume {PATH} ! a note share =")
 
 
 def test_a_long_path_is_not_broken_into_lines(
@@ -38,9 +36,9 @@ def test_a_long_path_is_not_broken_into_lines(
 
 def test_columns_are_explained_if_they_have_values(capsys: pytest.CaptureFixture[str]) -> None:
     print_report(report(scaling_results()), PATH)
-    assert "\nshare = typical ÷ reference\nall values" in capsys.readouterr().out
+    assert "\nshare = typical ÷ reference; p: peak computed here\nall values" in capsys.readouterr().out
     print_report(report([with_summary(result({"threads": 1}, rated=None), capability=60e9)]), PATH)
-    assert "\ncapability: the value if nothing else had run\nall values" in capsys.readouterr().out
+    assert "\ncapability: the value without interference\nall values" in capsys.readouterr().out
     print_report(report([result({"threads": 1}, rated=None)]), PATH)
     assert "capability:" not in capsys.readouterr().out
 
@@ -63,7 +61,7 @@ def test_a_complete_run_has_no_hint_to_resume(capsys: pytest.CaptureFixture[str]
 
 def test_markdown_says_that_the_run_was_cut_off() -> None:
     export = markdown.export
-    assert export(CUT_OFF).endswith("\n- the run file ends before the run did\n- a note\n")
+    assert export(CUT_OFF).endswith("\n- the run file is incomplete\n- a note\n")
     assert "ends before" not in export(report(scaling_results()))
 
 
@@ -90,3 +88,23 @@ def test_tables_follow_the_first_screen_if_asked(capsys: pytest.CaptureFixture[s
     print_report(report(scaling_results()), PATH, has_tables=True)
     printed = capsys.readouterr().out
     assert printed.index("VERDICT") < printed.index("Floating-point rate (cpu_flops rate)")
+
+
+def test_an_interrupted_run_names_the_command_that_continues_it(capsys: pytest.CaptureFixture[str]) -> None:
+    print_report(msgspec.structs.replace(report(scaling_results()), interrupted=True), Path("my run.jsonl"))
+    text = " ".join(capsys.readouterr().out.split())
+    assert "The run was interrupted; continue it with nameplate run --resume 'my run.jsonl'" in text
+
+
+@pytest.mark.parametrize(("path", "detect"), [("report.html", None), ("run.jsonl", 0.05)])
+def test_no_command_continues_a_report_or_a_run_that_ends_with_its_verdict(
+    capsys: pytest.CaptureFixture[str], path: str, detect: float | None
+) -> None:
+    interrupted = msgspec.structs.replace(report(scaling_results()), interrupted=True)
+    limits = msgspec.structs.replace(interrupted.run.plan.limits, detect=detect)
+    plan = msgspec.structs.replace(interrupted.run.plan, limits=limits)
+    run = msgspec.structs.replace(interrupted.run, plan=plan)
+    print_report(msgspec.structs.replace(interrupted, run=run), Path(path))
+    text = " ".join(capsys.readouterr().out.split())
+    assert "The run was interrupted; the report shows what was measured until then." in text
+    assert "--resume" not in text

@@ -9,7 +9,7 @@ import pytest
 from nameplate.report.charts.theme import STYLE
 
 # The minimum contrast of WCAG 2 for text, and for graphical objects.
-WORDS, MARKS = 4.5, 3.0
+TEXTS, MARKS = 4.5, 3.0
 
 
 def palettes() -> list[dict[str, str]]:
@@ -45,9 +45,9 @@ def test_contrast_agrees_with_the_standard() -> None:
 
 def test_text_has_enough_contrast_with_its_background(palette: dict[str, str]) -> None:
     for behind in ("card", "page"):
-        for words in ("ink", "faint", "link", "good", "poor"):
-            assert contrast(palette[words], palette[behind]) >= WORDS, (words, behind)
-    assert contrast(palette["ink"], palette["warn"]) >= WORDS
+        for message in ("ink", "faint", "link", "good", "poor"):
+            assert contrast(palette[message], palette[behind]) >= TEXTS, (message, behind)
+    assert contrast(palette["ink"], palette["warn"]) >= TEXTS
 
 
 def test_series_have_enough_contrast(palette: dict[str, str]) -> None:
@@ -56,4 +56,4 @@ def test_series_have_enough_contrast(palette: dict[str, str]) -> None:
 
 
 def test_values_have_enough_contrast_with_the_strongest_shade_of_a_heat_map(palette: dict[str, str]) -> None:
-    assert contrast(palette["ink"], mixed(palette["series-1"], palette["card"], 0.5)) >= WORDS
+    assert contrast(palette["ink"], mixed(palette["series-1"], palette["card"], 0.5)) >= TEXTS

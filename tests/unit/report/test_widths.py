@@ -13,10 +13,10 @@ from rich.console import Console, RenderableType
 
 from nameplate.command_line import run
 from nameplate.commands import list as list_command
-from nameplate.comparison.best_of_several import Several
+from nameplate.comparison.best_of_several import MultiRunComparison
 from nameplate.comparison.false_positives import FalsePositiveCount
 from nameplate.comparison.run_comparison import compare_runs
-from nameplate.history.changes import change_reports, changes_found, run_rows, runs_of, series_of
+from nameplate.history.changes import change_reports, run_rows, runs_of, series_of, significant_changes
 from nameplate.history.index import empty_index
 from nameplate.history.update import run_files, updated
 from nameplate.planning.sweep import ProbeInfo
@@ -24,7 +24,7 @@ from nameplate.records.result import Report
 from nameplate.report.content.format import quantity
 from nameplate.report.content.metric_names import MetricNames
 from nameplate.report.content.result_rows import sections
-from nameplate.report.terminal import history, nodes, paired
+from nameplate.report.terminal import history, nodes, versus
 from nameplate.report.terminal.comparison import print_comparison, print_false_positives, print_several
 from nameplate.report.terminal.doctor import print_fitness
 from nameplate.report.terminal.run import render
@@ -74,21 +74,21 @@ def test_all_values_of_a_run(name: str) -> None:
 def test_no_value_is_missing(name: str, width: int) -> None:
     report = recorded(name)
     text = printed(width, *render(report, Path("run.jsonl"), width, has_tables=True))
-    shown = {cell for section in sections(report) for row in section.rows for cell in row.cells[1:2] if cell}
-    assert shown
-    assert all(value in text for value in shown)
+    output = {cell for section in sections(report) for row in section.rows for cell in row.cells[1:2] if cell}
+    assert output
+    assert all(value in text for value in output)
     rows = [result.summary for result in report.results]
-    assert {quantity(row.value, row.unit) for row in rows if row.value is not None} & shown
+    assert {quantity(row.value, row.unit) for row in rows if row.value is not None} & output
 
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("has_all", [False, True])
 def test_a_comparison(name: str, has_all: bool) -> None:
-    found = compare_runs(recorded(name), recorded(name))
+    actual = compare_runs(recorded(name), recorded(name))
 
     def text_at(width: int) -> str:
         console = Console(file=io.StringIO(), width=width, record=True)
-        print_comparison(found, console, has_all)
+        print_comparison(actual, console, has_all)
         return console.export_text()
 
     check(text_at)
@@ -96,9 +96,9 @@ def test_a_comparison(name: str, has_all: bool) -> None:
 
 @pytest.mark.parametrize("name", [name for name in NAMES if recorded(name).nodes])
 def test_the_nodes_of_a_job(name: str) -> None:
-    found = recorded(name).nodes
-    assert found
-    check(lambda width: printed(width, nodes.render(found, width)))
+    actual = recorded(name).nodes
+    assert actual
+    check(lambda width: printed(width, nodes.render(actual, width)))
 
 
 @pytest.mark.parametrize("arguments", [["machine"], ["plan"], ["plan", "quick"]])
@@ -145,7 +145,7 @@ def test_a_comparison_with_tools() -> None:
 
     def text_at(width: int) -> str:
         console = Console(file=io.StringIO(), width=width, record=True)
-        paired.print_rows(rows, console)
+        versus.print_rows(rows, console)
         return console.export_text()
 
     check(text_at)
@@ -155,8 +155,8 @@ def test_a_comparison_with_tools() -> None:
 
 def test_several_runs_and_false_positives() -> None:
     several = [
-        Several(probe="memory_stream", params={"op": "triad", "stores": "nontemporal"}, metric="bandwidth", unit="B/s",
-                values=[4.2e10, None, 4.1e10], best=[0, 2], reason="the second run has no value"),
+        MultiRunComparison(probe="memory_stream", params={"op": "triad", "stores": "nontemporal"}, metric="bandwidth",
+                unit="B/s", values=[4.2e10, None, 4.1e10], best=[0, 2], reason="the second run has no value"),
     ]  # fmt: skip
     counts = [
         FalsePositiveCount(
@@ -178,7 +178,7 @@ def test_the_list_of_probes(
     described: dict[str, ProbeInfo], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(list_command, "describe_all", lambda: described)
-    for probe in ("", *described):
+    for probe in ("", "formats", *described):
 
         def text_at(width: int, probe: str = probe) -> str:
             monkeypatch.setenv("COLUMNS", str(width))
@@ -192,7 +192,7 @@ def test_a_history(tmp_path: Path) -> None:
     for name in ("quick", "mpi_pairs", "soak"):
         (tmp_path / f"{name}.jsonl").write_bytes(unpacked(name))
     index = updated(empty_index(), tmp_path, run_files(tmp_path))
-    changes = change_reports(index, changes_found(index), tmp_path)
+    changes = change_reports(index, significant_changes(index), tmp_path)
     rows = run_rows(index, runs_of(index, None), None)
     names = MetricNames(index.metrics)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from nameplate.results.code_fingerprint import code_fingerprint
 from nameplate.results.measurements import RunFile
 from nameplate.results.run_file import read_run
 from nameplate.results.summarise import summarise
+from nameplate.studies import with_study
 from recorded_runs import RUNS, recorded_file
 
 KINDS = [path.name.removesuffix(".jsonl.xz") for path in RUNS]
@@ -23,9 +25,8 @@ KINDS = [path.name.removesuffix(".jsonl.xz") for path in RUNS]
 
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Use an empty cache, also for small files, and return the folder of the results in it."""
+    """Use an empty cache, and return the folder of the results in it."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(cached_report, "_MIN_BYTES", 0)
     return tmp_path / "cache" / "nameplate" / "results"
 
 
@@ -38,7 +39,7 @@ def summarised(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         files.append(file.path)
         return summarise(file)
 
-    monkeypatch.setattr(cached_report, "summarise", summarise_noted)
+    monkeypatch.setattr("nameplate.results.summarise.summarise", summarise_noted)
     return files
 
 
@@ -55,6 +56,16 @@ def test_kept_results_equal_those_of_the_run_file(kind: str, tmp_path: Path, sum
     assert len(summarised) == (2 if first.truncated else 1)
     assert second == first == summarise(read_run(path))
     assert export(second) == export(first)
+
+
+@pytest.mark.usefixtures("cache")
+def test_kept_results_have_no_study_but_give_the_same_one(tmp_path: Path) -> None:
+    path = recorded_file("t2micro-posix.jsonl", tmp_path)
+    made = with_study(report_of(path)).study
+    retained = report_of(path)
+    assert retained.study is None
+    assert made is not None
+    assert with_study(retained).study == made == with_study(summarise(read_run(path))).study
 
 
 @pytest.mark.usefixtures("cache")
@@ -98,17 +109,22 @@ def test_a_changed_table_is_other_code(suffix: str, tmp_path: Path, monkeypatch:
 
 @pytest.mark.parametrize(
     "damaged",
-    [lambda _: b"", lambda whole: whole[: len(whole) // 2], lambda whole: whole[:-9] + bytes(9), lambda _: b"a" * 99],
+    [
+        lambda _: b"",
+        lambda complete: complete[: len(complete) // 2],
+        lambda complete: complete[:-9] + bytes(9),
+        lambda _: b"a" * 99,
+    ],
 )
 def test_a_damaged_one_is_computed_again(
     run: Path, cache: Path, summarised: list[str], damaged: Callable[[bytes], bytes]
 ) -> None:
-    whole = report_of(run)
+    complete = report_of(run)
     (file,) = cache.iterdir()
     file.write_bytes(damaged(file.read_bytes()))
-    assert report_of(run) == whole
+    assert report_of(run) == complete
     assert len(summarised) == 2
-    assert report_of(run) == whole
+    assert report_of(run) == complete
     assert len(summarised) == 2
 
 
@@ -119,10 +135,17 @@ def test_an_incomplete_run_is_not_kept(run: Path, cache: Path) -> None:
     assert not cache.exists()
 
 
-def test_a_small_file_is_not_kept(run: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cached_report, "_MIN_BYTES", run.stat().st_size + 1)
-    report_of(run)
-    assert not cache.exists()
+@pytest.mark.parametrize("library", ["numpy", "scipy"])
+def test_another_version_of_a_library_is_other_code(
+    library: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = cached_report._code.__wrapped__()
+    (tmp_path / library).mkdir()
+    (tmp_path / library / "__init__.py").touch()
+    (tmp_path / library / "version.py").write_text('version = "99"\n')
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, library, raising=False)
+    assert cached_report._code.__wrapped__() != before
 
 
 def test_a_file_that_is_written_meanwhile_is_not_kept(run: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,7 +154,7 @@ def test_a_file_that_is_written_meanwhile_is_not_kept(run: Path, cache: Path, mo
         run.write_bytes(run.read_bytes() + b'{"type":"figures"}\n')
         return file
 
-    monkeypatch.setattr(cached_report, "read_run", read_while_written)
+    monkeypatch.setattr("nameplate.results.run_file.read_run", read_while_written)
     report_of(run)
     assert not cache.exists()
 
@@ -154,8 +177,10 @@ def test_without_a_cache_results_are_computed_each_time(
 
 
 def test_those_that_were_looked_at_last_are_kept(run: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cached_report, "_MAX_KEPT", 2)
-    report = summarise(read_run(run))
+    report = report_of(run)
+    (first,) = cache.iterdir()
+    monkeypatch.setattr(cached_report, "_MAX_TOTAL_BYTES", 2 * first.stat().st_size)
+    first.unlink()
     content = run.read_bytes()
     (cache.parent / "results" / "folder").mkdir(parents=True)
     (cache / "notes.txt").write_text("not of nameplate")
@@ -177,12 +202,12 @@ def test_those_that_were_looked_at_last_are_kept(run: Path, cache: Path, monkeyp
 
 def test_a_link_in_place_of_results_is_not_followed(run: Path, cache: Path, tmp_path: Path) -> None:
     report = report_of(run)
-    (kept,) = cache.iterdir()
-    target = kept.rename(tmp_path / "target")
-    kept.symlink_to(target)
+    (retained,) = cache.iterdir()
+    target = retained.rename(tmp_path / "target")
+    retained.symlink_to(target)
     before = target.read_bytes()
     assert report_of(run) == report
-    assert kept.is_symlink()
+    assert retained.is_symlink()
     assert target.read_bytes() == before
 
 

@@ -10,7 +10,7 @@ from nameplate.results.fitness import (
     Finding,
     busy_shares,
     judge_machine,
-    judge_others,
+    judge_other_load,
     judge_spins,
     judge_steal,
     overall,
@@ -25,7 +25,9 @@ FIT = machine_with(
 
 def grades(**changes: Any) -> dict[str, str]:
     """Return the grades that are not A, by what was judged."""
-    return {found.what: found.grade for found in judge_machine(machine_with(FIT, **changes)) if found.grade != "A"}
+    return {
+        finding.aspect: finding.grade for finding in judge_machine(machine_with(FIT, **changes)) if finding.grade != "A"
+    }
 
 
 @pytest.mark.parametrize(
@@ -70,21 +72,21 @@ def test_conditions_that_spoil_measurements_are_graded(changes: dict[str, Any], 
 def test_a_bad_condition_has_its_cost_and_its_remedy() -> None:
     worse = [
         *judge_machine(machine_with(FIT, hypervisor="kvm", limits={"cpus": 0.5})),
-        judge_spins([1.0] * 18 + [1.5] * 2), judge_steal(0.2, 1.0, 2), judge_others({0: 1.0, 1: 0.6}, has_smt=True),
+        judge_spins([1.0] * 18 + [1.5] * 2), judge_steal(0.2, 1.0, 2), judge_other_load({0: 1.0, 1: 0.6}, has_smt=True),
     ]  # fmt: skip
-    bad = [found for found in worse if found.grade != "A"]
+    bad = [finding for finding in worse if finding.grade != "A"]
     assert len(bad) == 6
-    assert all(found.cost and found.advice for found in bad)
+    assert all(finding.cost and finding.advice for finding in bad)
 
 
 def test_a_hypervisor_without_a_name_is_called_unknown() -> None:
-    states = [found.state for found in judge_machine(machine_with(FIT, hypervisor="unknown"))]
+    states = [finding.state for finding in judge_machine(machine_with(FIT, hypervisor="unknown"))]
     assert "a guest of an unknown hypervisor" in states
 
 
 def test_a_run_of_an_older_build_knows_less() -> None:
     known = msgspec.structs.replace(FIT, power=None)
-    assert {found.grade for found in judge_machine(known)} == {"A"}
+    assert {finding.grade for finding in judge_machine(known)} == {"A"}
 
 
 @pytest.mark.parametrize(
@@ -102,19 +104,19 @@ def test_stolen_time(steal_s: float, grade: str) -> None:
 
 
 def test_what_is_not_counted_is_unknown() -> None:
-    for found in (judge_steal(None, 1.0, 2), judge_steal(0.0, 0.0, 2), judge_others({}, has_smt=False)):
-        assert found.grade == "?"
-        assert found.state.startswith("unknown")
-        assert found.cost
-        assert found.advice
+    for finding in (judge_steal(None, 1.0, 2), judge_steal(0.0, 0.0, 2), judge_other_load({}, has_smt=False)):
+        assert finding.grade == "?"
+        assert finding.state.startswith("unknown")
+        assert finding.cost
+        assert finding.advice
 
 
 def test_the_busiest_cpu_is_the_one_that_measures() -> None:
-    assert judge_others({0: 1.0, 1: 0.002}, has_smt=False).grade == "A"
-    assert judge_others({0: 0.3, 1: 1.0, 2: 0.0}, has_smt=False).grade == "D"
-    assert judge_others({0: 1.0}, has_smt=False).grade == "A"
-    assert "sibling" in judge_others({0: 1.0, 1: 0.9}, has_smt=True).cost
-    assert "sibling" not in judge_others({0: 1.0, 1: 0.9}, has_smt=False).cost
+    assert judge_other_load({0: 1.0, 1: 0.002}, has_smt=False).grade == "A"
+    assert judge_other_load({0: 0.3, 1: 1.0, 2: 0.0}, has_smt=False).grade == "D"
+    assert judge_other_load({0: 1.0}, has_smt=False).grade == "A"
+    assert "sibling" in judge_other_load({0: 1.0, 1: 0.9}, has_smt=True).cost
+    assert "sibling" not in judge_other_load({0: 1.0, 1: 0.9}, has_smt=False).cost
 
 
 def test_busy_shares_follow_from_two_readings() -> None:
@@ -144,12 +146,12 @@ def test_an_unknown_finding_is_worse_than_c_and_better_than_d() -> None:
 
 
 def test_a_container_is_named_with_what_it_takes_away() -> None:
-    def found(**changes: Any) -> Finding:
-        return next(one for one in judge_machine(machine_with(FIT, **changes)) if one.what == "container")
+    def finding(**changes: Any) -> Finding:
+        return next(one for one in judge_machine(machine_with(FIT, **changes)) if one.aspect == "container")
 
-    assert found().state == "none detected"
-    assert found(container="podman") == Finding("A", "container", "in podman")
-    blocked = found(container="docker", blocked_calls=["io_uring_setup", "mbind"])
+    assert finding().state == "none detected"
+    assert finding(container="podman") == Finding("A", "container", "in podman")
+    blocked = finding(container="docker", blocked_calls=["io_uring_setup", "mbind"])
     assert blocked.state == "in docker; blocked: io_uring_setup, mbind"
     assert blocked.cost == "disk_block library=uring is skipped; memory on a chosen NUMA node is skipped"
-    assert found(blocked_calls=["mbind"]).state == "none detected; blocked: mbind"
+    assert finding(blocked_calls=["mbind"]).state == "none detected; blocked: mbind"

@@ -21,17 +21,17 @@ ROUNDS = 6
 def six_rounds() -> list[dict[str, Any]]:
     """Return the records of a run in which the only round of the experiment is repeated six times."""
     records = [json.loads(line) for line in unpacked("quick").splitlines()]
-    own = [record for record in records if record.get("id") == CELL]
-    place = next(place for place, record in enumerate(records) if record["type"] == "stop")
-    further = [{**record, "round": number} for number in range(2, ROUNDS + 1) for record in own]
-    return [*records[:place], *further, *records[place:]]
+    of_cell = [record for record in records if record.get("id") == CELL]
+    index = next(index for index, record in enumerate(records) if record["type"] == "stop")
+    further = [{**record, "round": number} for number in range(2, ROUNDS + 1) for record in of_cell]
+    return [*records[:index], *further, *records[index:]]
 
 
 def lost(record: dict[str, Any]) -> dict[str, Any]:
     """Return the sample as if every datagram had been lost."""
-    kept = {key: value for key, value in record.items() if key != "histogram"}
+    retained = {key: value for key, value in record.items() if key != "histogram"}
     nothing = {"bytes": 0, "flops": 0, "ops": 0}
-    return {**kept, "work": nothing, "counters": {**record["counters"], "lost": 12}}
+    return {**retained, "work": nothing, "counters": {**record["counters"], "lost": 12}}
 
 
 def with_losses(folder: Path, rounds: int, samples: int) -> dict[str, Result]:
@@ -51,21 +51,21 @@ def with_losses(folder: Path, rounds: int, samples: int) -> dict[str, Result]:
 
 
 def test_a_sample_without_an_answer_has_no_latency(tmp_path: Path) -> None:
-    whole, found = with_losses(tmp_path, 0, 0), with_losses(tmp_path, 1, 1)
-    assert found["latency"].summary.samples == whole["latency"].summary.samples - 1
-    assert found["round_trips"].summary.samples == whole["round_trips"].summary.samples
-    assert (found["latency"].summary.rounds, found["loss"].summary.best) == (6, 0.0)
-    assert any("1 of " in remark and "lost every datagram" in remark for remark in found["latency"].remarks)
+    complete, actual = with_losses(tmp_path, 0, 0), with_losses(tmp_path, 1, 1)
+    assert actual["latency"].summary.samples == complete["latency"].summary.samples - 1
+    assert actual["round_trips"].summary.samples == complete["round_trips"].summary.samples
+    assert (actual["latency"].summary.rounds, actual["loss"].summary.best) == (6, 0.0)
+    assert any("1 of " in remark and "lost every datagram" in remark for remark in actual["latency"].remarks)
 
 
 def test_a_round_without_an_answer_is_left_out_of_the_latency(tmp_path: Path) -> None:
-    found = with_losses(tmp_path, 2, 1000)
-    assert [found[metric].summary.rounds for metric in ("latency", "round_trips", "loss")] == [4, 6, 6]
-    assert found["latency"].summary.ci is None
-    assert found["loss"].round_values[:2] == pytest.approx([1.0, 1.0])
+    actual = with_losses(tmp_path, 2, 1000)
+    assert [actual[metric].summary.rounds for metric in ("latency", "round_trips", "loss")] == [4, 6, 6]
+    assert actual["latency"].summary.ci is None
+    assert actual["loss"].round_values[:2] == pytest.approx([1.0, 1.0])
 
 
 def test_without_any_answer_there_is_a_loss_and_no_latency(tmp_path: Path) -> None:
-    found = with_losses(tmp_path, 6, 1000)
-    assert "latency" not in found
-    assert (found["loss"].summary.value, found["round_trips"].summary.value) == (1.0, 0.0)
+    actual = with_losses(tmp_path, 6, 1000)
+    assert "latency" not in actual
+    assert (actual["loss"].summary.value, actual["round_trips"].summary.value) == (1.0, 0.0)

@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from nameplate.errors import FileError
-from nameplate.probes.shared.recorded import Recorded
+from nameplate.probes.interface.recorded import Recorded
 from nameplate.records.run_record import Histogram, Outcome, Sample
 from nameplate.results.run_file import read_run
 from nameplate.statistics.stats import histogram_percentile_s, merged
@@ -27,35 +27,35 @@ def edited(kind: str, record_type: str, field: str, value: Any) -> tuple[bytes, 
     lines = unpacked(kind).splitlines()
     *parents, name = field.split("/")
     for number, line in enumerate(lines, start=1):
-        record = place = json.loads(line)
+        record = position = json.loads(line)
         if record["type"] != record_type:
             continue
         for parent in parents:
-            place = place[int(parent)] if isinstance(place, list) else place.get(parent, {})
-        if name in place:
-            place.update({name: value})
+            position = position[int(parent)] if isinstance(position, list) else position.get(parent, {})
+        if name in position:
+            position.update({name: value})
             if value is GONE:
-                del place[name]
+                del position[name]
             lines[number - 1] = json.dumps(record).encode()
             return b"\n".join(lines) + b"\n", number
     raise AssertionError(f"no {record_type} of {kind} has {field}")
 
 
 @pytest.mark.parametrize(
-    ("where", "value", "words"),
+    ("where", "value", "message"),
     [
         ("quick header machine/hostname", GONE, "Object missing required field `hostname` - at `$.machine`"),
         ("quick header machine/hostname", 5, "Expected `str`, got `int` - at `$.machine.hostname`"),
         ("quick header machine/topology/cores", "two", "Expected `int`, got `str` - at `$.machine.topology.cores`"),
         ("quick header machine/topology/cores", -1, "Expected `int` >= 0 - at `$.machine.topology.cores`"),
         ("quick header machine/topology/caches", [{}], "missing required field `level`"),
-        ("quick header machine/memory/modules_status", "read", "`modules` must be there"),
+        ("quick header machine/memory/modules_status", "read", "`modules` must not be null"),
         ("quick header machine/cpu", [], "Expected `object`, got `array` - at `$.machine.cpu`"),
         ("mpi_pairs header machine/job/hardware", [["", HUGE]], "Expected `int` <= 4194304"),
-        ("mpi_pairs header machine/job/hardware", [["", 5]], "`hardware` has 5 nodes, the job 4"),
+        ("mpi_pairs header machine/job/hardware", [["", 5]], "`hardware` has 5 nodes, but the job has 4"),
         ("mpi_pairs header machine/job/placement", [[0, HUGE]], "Expected `int` <= 4194304"),
-        ("mpi_pairs header machine/job/placement", [[0, 1 << 20]] * 4, "`placement` has 4194304 ranks, the job 4"),
-        ("mpi_pairs header machine/job/placement", [[9, 4]], "`placement` names a node above 3"),
+        ("mpi_pairs header machine/job/placement", [[0, 1 << 20]] * 4, "has 4194304 ranks, but the job has 4"),
+        ("mpi_pairs header machine/job/placement", [[9, 4]], "`placement` names node 9, but the last of `nodes` is 3"),
         ("quick run started", "yesterday", "`started` is 'yesterday': write it like 2026-01-31T12:00:00+00:00"),
         ("quick run started", "0001-01-01T00:00:00+00:00", "`started` is '0001-01-01"),
         ("quick run seed", -1, "Expected `int` >= 0 - at `$.seed`"),
@@ -71,7 +71,7 @@ def edited(kind: str, record_type: str, field: str, value: Any) -> tuple[bytes, 
         ("quick sample work/ops", -5, "Expected `int` >= 0 - at `$.work.ops`"),
         ("quick sample counters", {}, "counter 'cpu_user_s' is missing"),
         ("quick sample counters/burst_s", 0, "counter 'burst_s' is 0; it must be above 0"),
-        ("quick sample histogram/count", [1], "values, `count` 1 - at `$.histogram`"),
+        ("quick sample histogram/count", [1], "values, but `count` has 1 - at `$.histogram`"),
         ("quick sample disturbed/burst_s", "x", "Expected `float`, got `str` - at `$.disturbed[...]`"),
         ("quick sample disturbed/burst_s", 0, "disturbed: 'burst_s' is 0; it must be above 0"),
         ("mpi_pairs sample pairs", [0.0], "Expected `float` >= 1e-12 - at `$.pairs[0]`"),
@@ -81,14 +81,14 @@ def edited(kind: str, record_type: str, field: str, value: Any) -> tuple[bytes, 
         ("per_node outcome node", 7, "node 7 is not one of the job's"),
     ],
 )  # fmt: skip
-def test_a_wrong_value_is_named(tmp_path: Path, where: str, value: Any, words: str) -> None:
+def test_a_wrong_value_is_named(tmp_path: Path, where: str, value: Any, message: str) -> None:
     kind, record_type, field = where.split(" ")
     content, line = edited(kind, record_type, field, value)
     path = tmp_path / "x.jsonl"
     path.write_bytes(content)
     with pytest.raises(FileError) as caught:
         read_run(path)
-    assert words in str(caught.value)
+    assert message in str(caught.value)
     assert f"{path}: line {line}" in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -155,7 +155,14 @@ FINE = replace(outcome("a"), labels={"host": "x"})
         (Recorded(labels=("peer",)), FINE, "label 'peer' is missing"),
         (Recorded(), replace(FINE, params={"threads": 0}), "parameter 'threads' is 0; the minimum is 1"),
         (Recorded(), replace(FINE, params={"threads": 1.0}), "parameter 'threads' is 1.0; it must be a whole number"),
-        (Recorded(), replace(FINE, params={"duration": 0.5}), ""),
+        (Recorded(numbers={"duration": 0.0}), replace(FINE, params={"duration": 0.5}), ""),
+        (Recorded(numbers={"duration": 0.0}), replace(FINE, params={"duration": "x"}),
+         "parameter 'duration' is 'x'; it must be a number"),
+        (Recorded(numbers={"chains": 1}), replace(FINE, params={"chains": 0}),
+         "parameter 'chains' is 0; the minimum is 1"),
+        (Recorded(numbers={"nice": -20}), replace(FINE, params={"nice": -5}), ""),
+        (Recorded(), replace(FINE, params={"nice": -5}), "parameter 'nice' is -5; the minimum is 0"),
+        (Recorded(), replace(FINE, params={"window": "none"}), ""),
         (Recorded(), replace(FINE, params={"Mix": "fma"}), "'Mix' is not a parameter name"),
         (Recorded(facts=("left",)), replace(FINE, facts={"left": -1.0}), "fact 'left' is -1; it must not be negative"),
         (Recorded(facts=("left",), unreported=("left",)), replace(FINE, facts={"left": -1.0}), ""),
@@ -171,10 +178,10 @@ def test_the_line_of_a_wrong_sample_is_named_among_many(tmp_path: Path) -> None:
     lines = unpacked("quick").splitlines()
     records = [json.loads(line) for line in lines]
     neighbours = pairwise(records)
-    place = next(i for i, (one, two) in enumerate(neighbours) if one["type"] == two["type"] == "sample") + 1
-    records[place]["counters"]["cpu_user_s"] = -1
-    lines[place] = json.dumps(records[place]).encode()
+    index = next(i for i, (one, two) in enumerate(neighbours) if one["type"] == two["type"] == "sample") + 1
+    records[index]["counters"]["cpu_user_s"] = -1
+    lines[index] = json.dumps(records[index]).encode()
     path = tmp_path / "x.jsonl"
     path.write_bytes(b"\n".join(lines) + b"\n")
-    with pytest.raises(FileError, match=f"line {place + 1}: sample of '.*': counter 'cpu_user_s' is -1"):
+    with pytest.raises(FileError, match=f"line {index + 1}: sample of '.*': counter 'cpu_user_s' is -1"):
         read_run(path)

@@ -17,12 +17,12 @@ def of_nodes(number: int, *endings: Ending) -> Measurement:
         node: msgspec.structs.replace(outcome("a", ending, number), node=node) for node, ending in enumerate(endings)
     }
     samples = [msgspec.structs.replace(sample("a"), node=node) for node in ends]
-    whole = outcome("a", "ok" if "ok" in endings else endings[0], number)
-    return Measurement(whole, samples, ends)
+    complete = outcome("a", "ok" if "ok" in endings else endings[0], number)
+    return Measurement(complete, samples, ends)
 
 
 def nodes_in(measured: Measurement) -> list[object]:
-    return [each.node for each in measured.samples]
+    return [sample.node for sample in measured.samples]
 
 
 def test_a_node_that_failed_in_a_round_lacks_only_that_round() -> None:

@@ -36,11 +36,11 @@ def write(path: Path, content: list[FileRecord]) -> Path:
 
 
 def test_written_records_are_read_back(tmp_path: Path) -> None:
-    found = read_run(write(tmp_path / "x.jsonl", records()))
-    assert found.run == run(plan("a"))
-    assert found.stop == STOP
-    assert found.lost == 0
-    assert [m.samples for m in found.measurements] == [[sample("a", round_number=1)]]
+    actual = read_run(write(tmp_path / "x.jsonl", records()))
+    assert actual.run == run(plan("a"))
+    assert actual.stop == STOP
+    assert actual.lost == 0
+    assert [m.samples for m in actual.measurements] == [[sample("a", round_number=1)]]
 
 
 def test_a_parameter_that_an_earlier_version_did_not_have_is_added(tmp_path: Path) -> None:
@@ -54,10 +54,10 @@ def test_a_parameter_that_an_earlier_version_did_not_have_is_added(tmp_path: Pat
     old = replace(outcome("old"), params=params, **common)
     new = replace(outcome("new"), params={**params, "data": "unchanged"}, **common)
     skipped = replace(outcome("skipped", "skipped"), params=params, **common)
-    found = read_run(write(tmp_path / "x.jsonl", [made, header(), old, new, skipped]))
-    assert [m.outcome.params.get("data") for m in found.measurements] == ["echo", "unchanged", None]
+    actual = read_run(write(tmp_path / "x.jsonl", [made, header(), old, new, skipped]))
+    assert [m.outcome.params.get("data") for m in actual.measurements] == ["echo", "unchanged", None]
     # So that it is measured again, or continued, as it was.
-    assert [each.params.get("data") for each in found.run.plan.experiments] == ["echo", None, None]
+    assert [experiment.params.get("data") for experiment in actual.run.plan.experiments] == ["echo", None, None]
 
 
 def test_an_existing_file_is_not_touched(tmp_path: Path) -> None:
@@ -70,15 +70,15 @@ def test_an_existing_file_is_not_touched(tmp_path: Path) -> None:
 
 def test_a_cut_off_run_keeps_its_results_and_can_be_resumed(tmp_path: Path) -> None:
     path = write(tmp_path / "x.jsonl", records()[:-1])
-    whole = path.stat().st_size
+    complete = path.stat().st_size
     with path.open("ab") as file:
         file.write(b'{"type":"sample","round":2,"id":"a","ind')
-    found = read_run(path)
-    assert found.stop is None
-    assert len(found.measurements) == 1
+    actual = read_run(path)
+    assert actual.stop is None
+    assert len(actual.measurements) == 1
     writer = RunWriter.reopen(path)
-    writer.truncate(found.whole_bytes)
-    assert path.stat().st_size == whole
+    writer.truncate(actual.complete_bytes)
+    assert path.stat().st_size == complete
     writer.write(STOP)
     writer.close()
     assert read_run(path).stop == STOP
@@ -88,9 +88,9 @@ def test_samples_without_an_outcome_are_lost_and_counted(tmp_path: Path) -> None
     content = [*records()[:-1], sample("a", round_number=2), sample("a", 1, round_number=2)]
     assert read_run(write(tmp_path / "x.jsonl", content)).lost == 2
     resumed = [*content, header(), sample("a", round_number=2), outcome("a", round_number=2), STOP]
-    found = read_run(write(tmp_path / "y.jsonl", resumed))
-    assert found.lost == 2
-    assert [len(m.samples) for m in found.measurements] == [1, 1]
+    actual = read_run(write(tmp_path / "y.jsonl", resumed))
+    assert actual.lost == 2
+    assert [len(m.samples) for m in actual.measurements] == [1, 1]
 
 
 @pytest.mark.parametrize(
@@ -203,15 +203,15 @@ def test_the_record_of_values_is_not_needed_to_read_a_run(
 ) -> None:
     monkeypatch.setattr("nameplate.results.run_file._MAX_LINE_BYTES", 4096)
     path = write(tmp_path / "x.jsonl", records())
-    whole = read_run(path)
+    complete = read_run(path)
     with path.open("ab") as file:
         file.write(line)
-    assert read_run(path) == whole  # also the end, so that --resume cuts off the damaged line
+    assert read_run(path) == complete  # also the end, so that --resume cuts off the damaged line
     if line.endswith(b"\n"):
         writer = RunWriter.reopen(path)
         writer.write(STOP)
         writer.close()
-        assert read_run(path).whole_bytes == path.stat().st_size
+        assert read_run(path).complete_bytes == path.stat().st_size
 
 
 def test_the_record_of_values_cannot_be_the_first_line(tmp_path: Path) -> None:
@@ -241,28 +241,36 @@ def test_a_missing_file_is_reported(tmp_path: Path) -> None:
         RunWriter.create(tmp_path / "none" / "x.jsonl")
 
 
-WHOLE = b"".join(msgspec.json.encode(record) + b"\n" for record in records())
+COMPLETE = b"".join(msgspec.json.encode(record) + b"\n" for record in records())
 
 
-@given(st.integers(0, len(WHOLE)), st.binary(max_size=8), st.integers(0, 40))
+@given(st.integers(0, len(COMPLETE)), st.binary(max_size=8), st.integers(0, 40))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=300)
 def test_any_damaged_file_gives_a_run_or_one_clear_line(tmp_path: Path, at: int, put: bytes, cut: int) -> None:
     path = tmp_path / "damaged.jsonl"
-    path.write_bytes(WHOLE[:at] + put + WHOLE[at + cut :])
+    path.write_bytes(COMPLETE[:at] + put + COMPLETE[at + cut :])
     with suppress(FileError):
         assert read_run(path).run.plan.name
 
 
-@given(st.integers(1, len(WHOLE) - 1))
+@given(st.integers(1, len(COMPLETE) - 1))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=200)
 def test_a_kill_at_any_byte_loses_only_what_came_after(tmp_path: Path, at: int) -> None:
     path = tmp_path / "killed.jsonl"
-    path.write_bytes(WHOLE[:at])
-    first_line = WHOLE.index(b"\n") + 1
+    path.write_bytes(COMPLETE[:at])
+    first_line = COMPLETE.index(b"\n") + 1
     if at < first_line:
         with pytest.raises(FileError, match="line 1 is not a nameplate record"):
             read_run(path)
     else:
-        found = read_run(path)
-        assert found.whole_bytes == WHOLE[:at].rindex(b"\n") + 1
-        assert found.stop is None
+        actual = read_run(path)
+        assert actual.complete_bytes == COMPLETE[:at].rindex(b"\n") + 1
+        assert actual.stop is None
+
+
+def test_an_outcome_of_another_probe_than_planned_is_rejected(tmp_path: Path) -> None:
+    path = write(tmp_path / "x.jsonl", records())
+    first, rest = path.read_bytes().split(b"\n", 1)
+    path.write_bytes(b"\n".join([first.replace(b'"probe":"cpu_flops"', b'"probe":"disk_block"', 1), rest]))
+    with pytest.raises(FileError, match=r"its probe is 'cpu_flops', the plan has 'disk_block'"):
+        read_run(path)

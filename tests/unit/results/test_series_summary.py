@@ -9,7 +9,7 @@ import pytest
 import run_samples as rs
 from nameplate.records.run_record import Sample, Work
 from nameplate.records.series_events import OverTime
-from nameplate.report.content.event_words import lines, verdict, words
+from nameplate.report.content.event_text import lines, sentence, verdict
 from nameplate.results.series_summary import summarise_series
 from nameplate.results.summarise import summarise
 
@@ -32,7 +32,7 @@ def series(
     ]  # fmt: skip
 
 
-def look(samples: list[Sample]) -> OverTime:
+def view(samples: list[Sample]) -> OverTime:
     seen = summarise_series([sample.work.flops / sample.elapsed_s for sample in samples], samples, "higher", 1.0, 5e10)
     assert seen is not None
     return seen
@@ -42,17 +42,17 @@ def test_the_dips_of_the_study_are_reported_with_the_steal_that_causes_them() ->
     samples = series(
         lambda i: 44 if i % 60 == 13 else 50, lambda i: {"steal_s": 0.38 if i % 60 == 13 else 0.002 * (i % 3)}
     )
-    (event,) = look(samples).events
+    (event,) = view(samples).events
     assert (
-        words(event)
+        sentence(event)
         == "every 60 s for 1 s it falls by 12 % (10 times from 13 s), with steal (38 % of a CPU; otherwise 0 %)"
     )
     assert event.still == ["clock", "involuntary switches"]
 
 
 def test_unexplained_dips_are_reported_as_such() -> None:
-    (event,) = look(series(lambda i: 44 if i % 60 == 13 else 50, lambda i: {"steal_s": 0.02 * (i % 7 == 0)})).events
-    assert words(event).endswith("and none of steal, clock, involuntary switches and CPU time changed with it")
+    (event,) = view(series(lambda i: 44 if i % 60 == 13 else 50, lambda i: {"steal_s": 0.02 * (i % 7 == 0)})).events
+    assert sentence(event).endswith("and none of steal, clock, involuntary switches and CPU time changed with it")
 
 
 def test_a_condition_that_changes_the_other_way_is_not_a_cause() -> None:
@@ -60,14 +60,14 @@ def test_a_condition_that_changes_the_other_way_is_not_a_cause() -> None:
         lambda i: 44 if i % 60 == 13 else 50,
         lambda i: {"involuntary_switches": 2.0 if i % 60 == 13 else 60.0 + i % 3, "steal_s": 0.02 * (i % 7 == 0)},
     )
-    (event,) = look(samples).events
+    (event,) = view(samples).events
     assert event.moved == []
-    assert words(event).endswith("and none of steal, clock and CPU time changed with it")
+    assert sentence(event).endswith("and none of steal, clock and CPU time changed with it")
 
 
 def test_exhausted_credits_are_a_burst_and_a_level_with_a_slower_clock() -> None:
     noise = random.Random(2)
-    seen = look(
+    seen = view(
         series(
             lambda i: 50 if i < 350 else 40,
             lambda i: {
@@ -80,14 +80,14 @@ def test_exhausted_credits_are_a_burst_and_a_level_with_a_slower_clock() -> None
     assert seen.burst_s == pytest.approx(350, abs=2)
     assert [round(level.value / 1e9) for level in seen.levels] == [50, 40]
     (event,) = seen.events
-    assert words(event) == "from 350 s to 600 s it falls by 20 %, with a slower clock (-20.0 %)"
-    assert seen.own_share == pytest.approx(5e-4)
+    assert sentence(event) == "from 350 s to 600 s it falls by 20 %, with a slower clock (-20.0 %)"
+    assert seen.overhead_share == pytest.approx(5e-4)
 
 
 def test_a_single_dip_is_reported_with_throttling_of_the_control_group() -> None:
     samples = series(lambda i: 29.5 if i == 200 else 50, lambda i: {"cgroup_throttled": 10.0 * (i == 200)})
-    (event,) = look(samples).events
-    assert words(event) == "at 200 s for 1 s it falls by 42 %, with cgroup throttling (10 per second; otherwise 0)"
+    (event,) = view(samples).events
+    assert sentence(event) == "at 200 s for 1 s it falls by 42 %, with cgroup throttling (10 per second; otherwise 0)"
 
 
 def test_a_rise_of_latency_is_a_dip() -> None:
@@ -96,15 +96,15 @@ def test_a_rise_of_latency_is_a_dip() -> None:
     seen = summarise_series(values, samples, "lower", 1.0, 1e-6)
     assert seen is not None
     (event,) = seen.events
-    assert words(event).startswith("every 30 s for 1 s it rises by 30 % (20 times from 5 s)")
+    assert sentence(event).startswith("every 30 s for 1 s it rises by 30 % (20 times from 5 s)")
     assert seen.levels[0].value == pytest.approx(1e-6, rel=0.01)
 
 
 def test_very_many_samples_are_averaged_in_steps() -> None:
     samples = series(lambda i: 50 if i < 1500 else 40, lambda _: {}, 4000)
-    seen = look(samples)
+    seen = view(samples)
     assert seen.interval_s == pytest.approx(1)
-    assert [round(level.begin_s) for level in seen.levels] == [0, pytest.approx(1500, abs=9)]
+    assert [round(level.start_s) for level in seen.levels] == [0, pytest.approx(1500, abs=9)]
 
 
 def test_the_summary_is_in_the_terminal_and_in_the_rows() -> None:
@@ -112,10 +112,10 @@ def test_the_summary_is_in_the_terminal_and_in_the_rows() -> None:
     file = rs.run_of_one("cpu_flops", {"isa": "avx512", "threads": 1}, rs.FACTS, samples)
     plan = msgspec.structs.replace(file.run.plan, limits=rs.plan("x", series_s=600.0, interval_s=1.0).limits)
     file = msgspec.structs.replace(file, run=msgspec.structs.replace(file.run, plan=plan))
-    first, *others = summarise(file).results
+    first, *rest = summarise(file).results
     seen = first.summary.over_time
     assert seen is not None
-    assert all(result.summary.over_time is None for result in others)
+    assert all(result.summary.over_time is None for result in rest)
     assert seen.p1 == first.summary.p99
     said = lines(first.summary, seen)
     assert said[0].startswith("burst 5")
@@ -128,7 +128,7 @@ def test_the_summary_is_in_the_terminal_and_in_the_rows() -> None:
 def test_a_series_of_a_busy_machine_is_too_noisy() -> None:
     random_ = random.Random(3)
     rates = [6 * 10 ** (-2 * random_.random() ** 2) for _ in range(120)]
-    seen = look(series(rates.__getitem__, lambda _: {}, 120))
+    seen = view(series(rates.__getitem__, lambda _: {}, 120))
     assert seen.verdict == "too noisy"
     said = verdict(seen)
     assert said.startswith("too noisy to tell: intervals differ by ±")
@@ -146,18 +146,20 @@ def test_a_dip_of_1_s_in_intervals_of_half_a_second_is_reported_with_1_s() -> No
     seen = summarise_series(rates, samples, "higher", 0.5, 5e10)
     assert seen is not None
     (event,) = seen.events
-    assert words(event).startswith("every 10 s for 1 s it falls by 50 % (6 times from ")
+    assert sentence(event).startswith("every 10 s for 1 s it falls by 50 % (6 times from ")
 
 
 def test_a_drift_is_reported_with_the_falling_clock() -> None:
     samples = series(lambda i: 50 - i / 30, lambda i: {"burst_s": 9e-6 / (1 - i / 1500)})
-    (event,) = look(samples).events
-    assert words(event).startswith("from ")
-    assert " it drifts down by 39 %, with a slower clock (" in words(event) or " by 40 %, with a slower" in words(event)
+    (event,) = view(samples).events
+    assert sentence(event).startswith("from ")
+    assert " it drifts down by 39 %, with a slower clock (" in sentence(event) or " by 40 %, with a slower" in sentence(
+        event
+    )
 
 
 def test_a_series_of_an_earlier_version_has_no_verdict() -> None:
-    seen = look(series(lambda i: 50, lambda _: {}))
+    seen = view(series(lambda i: 50, lambda _: {}))
     fields = msgspec.to_builtins(seen)
     del fields["verdict"], fields["sensitivity"]
     assert verdict(msgspec.convert(fields, OverTime)) == "no change of level and no dips were found"

@@ -62,11 +62,11 @@ def test_the_main_value_is_the_median_of_the_rounds_with_its_interval() -> None:
 
 def test_the_length_of_samples_is_that_of_the_rounds() -> None:
     """A round whose samples are much shorter has many more of them."""
-    usual = [Measurement(outcome("a", round_number=number), [sample("a", 0)]) for number in range(2)]
+    typical = [Measurement(outcome("a", round_number=number), [sample("a", 0)]) for number in range(2)]
     short = [msgspec.structs.replace(sample("a", index), elapsed_s=1e-4) for index in range(9)]
-    found = rate_of(report_of([*usual, Measurement(outcome("a", round_number=2), short)]))
-    assert found.sample_s == usual[0].samples[0].elapsed_s
-    assert found.sample_work == usual[0].samples[0].work.flops
+    actual = rate_of(report_of([*typical, Measurement(outcome("a", round_number=2), short)]))
+    assert actual.sample_s == typical[0].samples[0].elapsed_s
+    assert actual.sample_work == typical[0].samples[0].work.flops
 
 
 def test_a_run_took_the_time_of_its_command_or_of_all_its_experiments() -> None:
@@ -74,7 +74,7 @@ def test_a_run_took_the_time_of_its_command_or_of_all_its_experiments() -> None:
     measured = rounds(1_000_000, 1_000_000)
     assert report_of(measured).measured_s == 1.0
     long = [
-        msgspec.structs.replace(each, outcome=msgspec.structs.replace(each.outcome, total_s=4.0)) for each in measured
+        msgspec.structs.replace(item, outcome=msgspec.structs.replace(item.outcome, total_s=4.0)) for item in measured
     ]
     assert report_of(long).measured_s == 8.0
 
@@ -86,8 +86,8 @@ def test_the_distance_of_the_cpus_is_evidence() -> None:
         measured = rounds(*[480_000_000] * len(times_ns))
         known = [{} if time_ns is None else {LINE_ROUND_TRIP: time_ns * 1e-9} for time_ns in times_ns]
         return rate_of(report_of([
-            Measurement(msgspec.structs.replace(each.outcome, facts={**FACTS, **facts}), each.samples)
-            for each, facts in zip(measured, known, strict=True)
+            Measurement(msgspec.structs.replace(item.outcome, facts={**FACTS, **facts}), item.samples)
+            for item, facts in zip(measured, known, strict=True)
         ])).evidence  # fmt: skip
 
     assert line_round_trips(result_with(evidence(53, None, 0, 320))) == pytest.approx((53e-9, 320e-9))
@@ -110,9 +110,10 @@ def test_one_bad_round_changes_sustained_but_not_the_median() -> None:
 def test_best_is_never_worse_than_any_other_statistic_of_the_same_samples(flops: list[list[int]]) -> None:
     measured = [
         Measurement(
-            outcome("a", round_number=number), [sample("a", i, f, round_number=number) for i, f in enumerate(own)]
+            outcome("a", round_number=number),
+            [sample("a", i, f, round_number=number) for i, f in enumerate(flops_of_round)],
         )
-        for number, own in enumerate(flops, start=1)
+        for number, flops_of_round in enumerate(flops, start=1)
     ]
     for result in report_of(measured).results:
         row = result.summary
@@ -130,8 +131,8 @@ def test_rounds_that_the_budget_left_out_are_noted(reason: str, said: bool) -> N
     which = run(plan("a", rounds=3, budget_s=9.0, budget_binds=True))
     stop = Stop(reasons={"a": reason}, elapsed_s=9.0, interrupted=False)
     report = summarise(RunFile("x.jsonl", which, [header()], rounds(480_000_000, 480_000_000), stop, 0, 0))
-    words = "the budget of 9 s was spent after 2 of 3 rounds; 1 of 1 experiments lack a round"
-    assert (words in report.notes) == said
+    message = "the budget of 9 s was spent after 2 of 3 rounds; 1 of 1 experiments lack a round"
+    assert (message in report.notes) == said
 
 
 @pytest.mark.parametrize(("flops", "best"), [(480_000_000, 48e9), (482_000_000, 48.2e9), (500_000_000, None)])
@@ -154,15 +155,17 @@ def test_nothing_is_rated_on_an_emulated_processor() -> None:
     measured = rounds(*[400_000_000] * 6)
     stop = Stop(reasons={"a": "rounds"}, elapsed_s=1.0, interrupted=False)
     which = msgspec.structs.replace(run(plan("a")), rated={"cpu_flops FLOP/s": 50e9})
-    own = header()
-    emulated = msgspec.structs.replace(own, machine=machine_with(own.machine, emulator="QEMU (TCG)"))
-    real, found = (
-        summarise(RunFile("x.jsonl", which, [each], measured, stop, 0, 0)) for each in (own, emulated)
+    emulated_header = header()
+    emulated = msgspec.structs.replace(
+        emulated_header, machine=machine_with(emulated_header.machine, emulator="QEMU (TCG)")
+    )
+    real, actual = (
+        summarise(RunFile("x.jsonl", which, [item], measured, stop, 0, 0)) for item in (emulated_header, emulated)
     )  # fmt: skip
     assert rate_of(real).summary.efficiency == pytest.approx(0.8)
-    assert rate_of(found).summary.value == rate_of(real).summary.value
-    assert len(found.results) == len(real.results)
-    for result in found.results:
+    assert rate_of(actual).summary.value == rate_of(real).summary.value
+    assert len(actual.results) == len(real.results)
+    for result in actual.results:
         assert (result.summary.rated, result.summary.efficiency, result.efficiency_ci) == (None, None, None)
         assert result.rated.source == "the processor is emulated by QEMU (TCG)"
 
@@ -171,10 +174,10 @@ def with_stops(stopped_s: float) -> list[Measurement]:
     """Return rounds of three periods of 100 ms, in each of which the last of the samples is stopped by a quota."""
 
     def period(first: int) -> list[Sample]:
-        own = [sample("a", first + i) for i in range(8)]
+        samples = [sample("a", first + i) for i in range(8)]
         counted = {"cgroup_throttled": 1.0 if stopped_s else 0.0}
         last = sample("a", first + 8, disturbed=counted)
-        return [*own, msgspec.structs.replace(last, elapsed_s=0.02 + stopped_s)]
+        return [*samples, msgspec.structs.replace(last, elapsed_s=0.02 + stopped_s)]
 
     return [
         Measurement(outcome("a", round_number=number), [*period(0), *period(9), *period(18)]) for number in range(6)
@@ -192,7 +195,7 @@ def test_a_quota_is_part_of_what_the_machine_is_capable_of() -> None:
 def test_what_a_limit_that_sets_in_takes_is_said() -> None:
     hot = [sample("a", index, 300_000_000, disturbed={"thermal_throttled": 2.0}) for index in range(2)]
     measured = rounds(*[500_000_000] * 2, *[300_000_000] * 6)
-    measured = [*measured[:2], *(Measurement(each.outcome, hot) for each in measured[2:])]
+    measured = [*measured[:2], *(Measurement(item.outcome, hot) for item in measured[2:])]
     result = rate_of(report_of(measured))
     assert result.summary.capability == pytest.approx(30e9)
     assert (result.limit, result.capable_rounds, result.summary.rounds) == ("heat", 6, 8)
@@ -225,10 +228,10 @@ def test_a_share_above_the_ceiling_is_not_clamped_and_is_an_error() -> None:
 def test_a_note_says_what_the_system_did_not_tell() -> None:
     def uncounted(measured: Measurement) -> Measurement:
         bare = {"involuntary_switches": 0.0, "burst_s": 1e-5}
-        samples = [msgspec.structs.replace(each, disturbed=bare) for each in measured.samples]
+        samples = [msgspec.structs.replace(item, disturbed=bare) for item in measured.samples]
         return Measurement(measured.outcome, samples)
 
-    (note,) = report_of([uncounted(each) for each in rounds(*[480_000_000] * 6)]).notes
+    (note,) = report_of([uncounted(item) for item in rounds(*[480_000_000] * 6)]).notes
     assert note.startswith("steal is unknown")
     flat = msgspec.structs.replace(header(), machine=machine_with(topology={"are_cores_listed": False}))
     stop = Stop(reasons={"a": "rounds"}, elapsed_s=1.0, interrupted=False)
@@ -245,17 +248,17 @@ def test_a_given_value_takes_precedence_over_the_measured_ports() -> None:
 def test_a_round_without_counted_ports_does_not_affect_the_ceiling() -> None:
     measured = rounds(*[480_000_000] * 7)
     assert rate_of(report_of([without_ports(measured[0]), *measured[1:]])).summary.efficiency == pytest.approx(1.0)
-    unrated = rate_of(report_of([without_ports(each) for each in measured])).summary
+    unrated = rate_of(report_of([without_ports(item) for item in measured])).summary
     assert unrated.efficiency is None
     assert "not close to a whole number of ports" in unrated.reason
 
 
 def test_a_share_is_that_of_all_rounds_in_the_value() -> None:
     slow = rounds(*[400_000_000] * 2, *[440_000_000] * 2, *[480_000_000] * 2)
-    found = rate_of(report_of([*map(without_ports, slow[:2]), *slow[2:]]))
-    assert found.summary.rated == pytest.approx(48e9)
-    assert found.summary.efficiency == pytest.approx(44 / 48)
-    assert found.efficiency_ci == pytest.approx((40 / 48, 1.0))
+    actual = rate_of(report_of([*map(without_ports, slow[:2]), *slow[2:]]))
+    assert actual.summary.rated == pytest.approx(48e9)
+    assert actual.summary.efficiency == pytest.approx(44 / 48)
+    assert actual.efficiency_ci == pytest.approx((40 / 48, 1.0))
 
 
 def test_experiments_with_the_same_resolved_parameters_have_one_result() -> None:
@@ -280,12 +283,12 @@ def test_a_round_that_failed_costs_only_itself(ending: Ending, number: int) -> N
     measured[number] = lost(number, ending, "out of memory")
     file = file_of(measured)
     report = summarise(file)
-    found = rate_of(report)
-    assert (found.summary.outcome, found.summary.rounds) == ("ok", 6)
-    assert found.summary.value == pytest.approx(48e9)
-    assert found.summary.ci == pytest.approx((48e9, 48e9))
+    actual = rate_of(report)
+    assert (actual.summary.outcome, actual.summary.rounds) == ("ok", 6)
+    assert actual.summary.value == pytest.approx(48e9)
+    assert actual.summary.ci == pytest.approx((48e9, 48e9))
     said = f"1 of 7 rounds {ending}: out of memory"
-    assert said in found.remarks
+    assert said in actual.remarks
     assert f"a: {said}" in report.notes
     assert [value for *_, value, _ in measured_values(file)] == [r.summary.value for r in report.results]
     assert [value.value for value in digest_of(file).values] == [r.summary.value for r in report.results]
@@ -382,9 +385,9 @@ def test_an_experiment_that_was_never_reached_is_listed() -> None:
 
 def test_an_interrupted_slice_is_not_a_round() -> None:
     cut = Measurement(outcome("a", round_number=6, interrupted=True), [sample("a", 0, 48_000)])
-    whole = rounds(*[480_000_000] * 6)
-    assert rate_of(report_of([*whole, cut])).summary.rounds == 6
-    assert rate_of(report_of([*whole, cut])).summary.ci == pytest.approx((48e9, 48e9))
+    complete = rounds(*[480_000_000] * 6)
+    assert rate_of(report_of([*complete, cut])).summary.rounds == 6
+    assert rate_of(report_of([*complete, cut])).summary.ci == pytest.approx((48e9, 48e9))
     alone = rate_of(report_of([cut])).summary
     assert alone.rounds == 1
     assert alone.value == pytest.approx(48_000 / 0.01)

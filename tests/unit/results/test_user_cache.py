@@ -17,7 +17,7 @@ def test_a_home_that_is_no_directory_is_not_created(home: str, tmp_path: Path, m
     (tmp_path / "relative").mkdir()
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     monkeypatch.setenv("HOME", home if "relative" in home else str(tmp_path / home))
-    with pytest.raises(FileError, match="no place for a cache: HOME is "):
+    with pytest.raises(FileError, match="cannot use a cache: HOME is "):
         cache_folder("history")
 
 

@@ -28,17 +28,17 @@ def disturbed_rounds(
     rounds = []
     for _ in range(n_rounds):
         is_disturbed = source.random() < share
-        own = []
+        times_of_round = []
         for _ in range(n_samples):
-            own.append(source.gauss(1, NOISE) + (source.expovariate(1 / 0.3) if is_disturbed else 0))
+            times_of_round.append(source.gauss(1, NOISE) + (source.expovariate(1 / 0.3) if is_disturbed else 0))
             leaves = source.random() < 1 / burst
             enters = share < 1 and source.random() < share / (1 - share) / burst
             is_disturbed = not leaves if is_disturbed else enters
-        rounds.append(own)
+        rounds.append(times_of_round)
     return rounds
 
 
-def found(rounds: list[list[float]], higher_is_better: bool = False) -> Capability:
+def estimate_of(rounds: list[list[float]], higher_is_better: bool = False) -> Capability:
     result = capability(rounds, higher_is_better)
     assert result is not None
     return result
@@ -49,7 +49,7 @@ def test_the_interval_holds_the_truth_whatever_share_of_the_samples_is_disturbed
     source = random.Random(7)
     held = 0
     for _ in range(300):
-        interval = found(disturbed_rounds(source, share)).ci
+        interval = estimate_of(disturbed_rounds(source, share)).ci
         assert interval is not None
         held += interval[0] <= TRUTH <= interval[1]
     # Nominal is 95 %; in 300 intervals, 92 and 99 % are as far from it as chance allows.
@@ -59,7 +59,7 @@ def test_the_interval_holds_the_truth_whatever_share_of_the_samples_is_disturbed
 @pytest.mark.parametrize("share", [0.0, 0.4, 0.7])
 def test_disturbed_samples_do_not_move_the_value(share: float) -> None:
     source = random.Random(3)
-    values = [found(disturbed_rounds(source, share)).value for _ in range(50)]
+    values = [estimate_of(disturbed_rounds(source, share)).value for _ in range(50)]
     assert sum(values) / 50 == pytest.approx(TRUTH, abs=0.25 * NOISE)
 
 
@@ -72,37 +72,40 @@ def test_the_share_of_disturbed_samples_is_estimated(share: float) -> None:
 
 def test_one_impossibly_good_sample_does_not_decide() -> None:
     rounds = disturbed_rounds(random.Random(1), 0.3)
-    usual = found(rounds).value
+    typical = estimate_of(rounds).value
     rounds[2][5] = 1e-6
-    assert found(rounds).value == pytest.approx(usual, rel=0.005)
+    assert estimate_of(rounds).value == pytest.approx(typical, rel=0.005)
 
 
 @pytest.mark.parametrize("n_fast", [1, 2])
 def test_two_rounds_and_not_one_lucky_one_reach_the_value(n_fast: int) -> None:
     rounds = disturbed_rounds(random.Random(4), 0.2)
-    usual = found(rounds).value
-    for own in rounds[:n_fast]:
-        own[:] = [value / 1.6 for value in own]
-    expected = usual if n_fast == 1 else usual / 1.6
-    assert found(rounds).value == pytest.approx(expected, rel=0.02)
+    typical = estimate_of(rounds).value
+    for times_of_round in rounds[:n_fast]:
+        times_of_round[:] = [value / 1.6 for value in times_of_round]
+    expected = typical if n_fast == 1 else typical / 1.6
+    assert estimate_of(rounds).value == pytest.approx(expected, rel=0.02)
 
 
 def test_the_interval_is_wider_if_the_rounds_vary_more_than_their_samples() -> None:
     source = random.Random(6)
     alike = disturbed_rounds(source, 0)
     varying = [
-        [value * level for value in own] for own, level in zip(alike, (1, 0.9, 1.2, 0.95, 1.1, 1.3), strict=True)
+        [value * level for value in times_of_round]
+        for times_of_round, level in zip(alike, (1, 0.9, 1.2, 0.95, 1.1, 1.3), strict=True)
     ]
     for rounds, low, high in ((alike, 0, 0.02), (varying, 0.1, 0.6)):
-        interval = found(rounds).ci
+        interval = estimate_of(rounds).ci
         assert interval is not None
         assert low < interval[1] / interval[0] - 1 < high
 
 
 def test_a_slower_machine_is_seen_through_the_disturbance() -> None:
     source = random.Random(2)
-    base, new = found(disturbed_rounds(source, 0.4)), found(disturbed_rounds(source, 0.4))
-    slower = found([[1.1 * value for value in own] for own in disturbed_rounds(source, 0.4)])
+    base, new = estimate_of(disturbed_rounds(source, 0.4)), estimate_of(disturbed_rounds(source, 0.4))
+    slower = estimate_of(
+        [[1.1 * value for value in disturbed_round] for disturbed_round in disturbed_rounds(source, 0.4)]
+    )
     assert new.value / base.value == pytest.approx(1, abs=0.01)
     assert slower.value / base.value == pytest.approx(1.1, abs=0.01)
 
@@ -110,8 +113,8 @@ def test_a_slower_machine_is_seen_through_the_disturbance() -> None:
 def test_six_whole_periods_are_enough() -> None:
     periods = [[1.02], [1.0], [1.3], [1.01], [1.03], [1.02]]
     assert capability(periods, higher_is_better=False) is None
-    assert capability(periods[1:], higher_is_better=False, are_whole_periods=True) is None
-    result = capability(periods, higher_is_better=False, are_whole_periods=True)
+    assert capability(periods[1:], higher_is_better=False, are_full_periods=True) is None
+    result = capability(periods, higher_is_better=False, are_full_periods=True)
     assert result is not None
     assert 1.01 <= result.value <= 1.02
     assert result.ci is not None
@@ -120,14 +123,14 @@ def test_six_whole_periods_are_enough() -> None:
 @given(st.lists(st.lists(st.floats(0.1, 1e6), max_size=20), min_size=1, max_size=9))
 def test_rates_and_times_give_the_same_answer(rounds: list[list[float]]) -> None:
     times = capability(rounds, higher_is_better=False)
-    rates = capability([[-value for value in own] for own in rounds], higher_is_better=True)
+    rates = capability([[-value for value in times_of_round] for times_of_round in rounds], higher_is_better=True)
     if sum(map(len, rounds)) < MIN_SAMPLES:
         assert times is None
         return
     assert times is not None
     assert rates is not None
     assert rates.value == -times.value
-    every = [value for own in rounds for value in own]
+    every = [value for times_of_round in rounds for value in times_of_round]
     assert min(every) <= times.value <= max(every)
     if sum(map(bool, rounds)) < 5:
         assert times.ci is None
@@ -138,4 +141,4 @@ def test_rates_and_times_give_the_same_answer(rounds: list[list[float]]) -> None
 
 
 def test_equal_samples_have_an_interval_without_width() -> None:
-    assert found([[3.0] * 10] * 6) == Capability(3.0, (3.0, 3.0), 0.0)
+    assert estimate_of([[3.0] * 10] * 6) == Capability(3.0, (3.0, 3.0), 0.0)

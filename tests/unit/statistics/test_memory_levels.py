@@ -53,8 +53,8 @@ class Truth:
             math.log(ratio) * (min(1.0, max(0.0, (x - end) / ramp)) if ramp else float(x > end))
             for end, ratio, ramp in zip(self.ends, self.ratios, self.ramps, strict=True)
         )
-        begin = self.ends[-1] + self.ramps[-1] if self.ends else math.log2(GRID[0])
-        return math.exp(log + self.last_lean * max(0.0, x - begin))
+        start = self.ends[-1] + self.ramps[-1] if self.ends else math.log2(GRID[0])
+        return math.exp(log + self.last_lean * max(0.0, x - start))
 
 
 def some_truth(source: random.Random) -> Truth:
@@ -96,8 +96,8 @@ def medians(curve: Curve) -> dict[int, float]:
 
 
 def only(curve: Curve, sizes: set[int]) -> Curve:
-    kept = [(size, values) for size, values in zip(curve.size_bytes, curve.values, strict=True) if size in sizes]
-    return Curve(tuple(size for size, _ in kept), tuple(values for _, values in kept))
+    retained = [(size, values) for size, values in zip(curve.size_bytes, curve.values, strict=True) if size in sizes]
+    return Curve(tuple(size for size, _ in retained), tuple(values for _, values in retained))
 
 
 def adaptive(curve: Curve) -> Curve:
@@ -163,9 +163,9 @@ def test_an_adaptive_sweep_finds_the_same_levels() -> None:
     same, shares = [], []
     for truth, curve, _ in many()[::2][:40]:
         sparse = adaptive(curve)
-        found = find_levels(sparse, rising=True)
-        covered = [low <= 2**end <= high for end, (low, high) in zip(truth.ends, intervals(found), strict=False)]
-        same.append(len(found) == truth.levels and all(covered))
+        actual = find_levels(sparse, rising=True)
+        covered = [low <= 2**end <= high for end, (low, high) in zip(truth.ends, intervals(actual), strict=False)]
+        same.append(len(actual) == truth.levels and all(covered))
         shares.append(len(sparse.size_bytes) / len(curve.size_bytes))
     assert sum(same) / len(same) >= 0.95
     assert sum(shares) / len(shares) < 0.5
@@ -250,9 +250,9 @@ GUEST = [
 
 def test_a_busy_guest() -> None:
     curve = Curve(GRID[: len(GUEST)], tuple((value,) for value in GUEST))
-    for found in (find_levels(curve, rising=True), find_levels(adaptive(curve), rising=True)):
-        assert [level.value for level in found] == [pytest.approx(value, rel=0.1) for value in (1.1, 4.1, 15, 162)]
-        l1, l2, l3 = ends(found)
+    for levels in (find_levels(curve, rising=True), find_levels(adaptive(curve), rising=True)):
+        assert [level.value for level in levels] == [pytest.approx(value, rel=0.1) for value in (1.1, 4.1, 15, 162)]
+        l1, l2, l3 = ends(levels)
         assert 17 * KIB < l1 < 32 * KIB
         assert 130 * KIB < l2 < 420 * KIB
         assert 3.4 * MIB < l3 < 5.2 * MIB
@@ -267,12 +267,12 @@ def test_single_outlying_sizes_are_not_levels(factor: float) -> None:
         source = random.Random(seed)
         curve = measured(TWO.value, source)
         values = list(curve.values)
-        for place, count in (
+        for position, count in (
             (source.randrange(2, 20), 1),
             (source.randrange(35, 60), 2),
             (source.randrange(80, 110), 2),
         ):
-            for index in range(place, place + count):
+            for index in range(position, position + count):
                 values[index] = tuple(value * factor for value in values[index])
         levels = find_levels(replace(curve, values=tuple(values)), rising=True)
         assert ends(levels) == [pytest.approx(2**end, rel=0.2) for end in TWO.ends]
@@ -287,20 +287,22 @@ def beside_a_neighbour(source: random.Random) -> Curve:
 
     samples = [[[one(size) for _ in range(4)] for _ in range(5)] for size in GRID]
     return Curve(
-        GRID, tuple(tuple(map(median, rounds)) for rounds in samples), tuple(min(map(min, each)) for each in samples)
+        GRID,
+        tuple(tuple(map(median, rounds)) for rounds in samples),
+        tuple(min(map(min, sample)) for sample in samples),
     )
 
 
 def test_the_best_samples_show_the_cache_without_a_neighbour() -> None:
-    whole = round(2 ** TWO.ends[0])
+    complete = round(2 ** TWO.ends[0])
     for seed in range(10):
         curve = beside_a_neighbour(random.Random(seed))
         levels = find_levels(curve, rising=True)
         (low, high), _ = intervals(levels)
-        assert low <= whole <= high
+        assert low <= complete <= high
         assert high / low < 1.2
         typical = find_levels(replace(curve, best=()), rising=True)
-        assert intervals(typical)[0][1] < whole
+        assert intervals(typical)[0][1] < complete
         assert levels[0].value == pytest.approx(typical[0].value, rel=0.02), "what a load takes is what it mostly took"
         assert levels[0].best < levels[0].value
 
@@ -311,8 +313,8 @@ def test_one_round_and_few_rounds(seed: int) -> None:
     curve = measured(TWO.value, source)
     uneven = Curve(GRID, tuple(values[: source.randint(1, 7)] for values in curve.values))
     single = Curve(GRID, tuple(values[:1] for values in curve.values))
-    for each in (uneven, single):
-        levels = find_levels(each, rising=True)
+    for item in (uneven, single):
+        levels = find_levels(item, rising=True)
         assert len(levels) == 3
         assert all(
             low / 1.05 <= 2**end <= high * 1.05 for end, (low, high) in zip(TWO.ends, intervals(levels), strict=True)
@@ -332,13 +334,13 @@ def test_noise_around_a_slope_is_one_level(rising: bool) -> None:
 
 
 def test_a_small_step_is_not_a_level_and_a_larger_one_is() -> None:
-    def found(ratio: float) -> list[int]:
+    def level_ends(ratio: float) -> list[int]:
         truth = Truth([16, 22], [3, ratio], [0, 0])
         curves = [measured(truth.value, random.Random(seed), noise=0.02) for seed in range(10)]
         return [len(find_levels(inverse(curve), rising=False)) for curve in curves]
 
-    assert found(1.1) == [2] * 10
-    assert found(1.22) == [3] * 10
+    assert level_ends(1.1) == [2] * 10
+    assert level_ends(1.22) == [3] * 10
 
 
 def test_a_step_in_the_wrong_direction_is_ignored() -> None:
@@ -401,12 +403,12 @@ def test_values_of_another_curve_are_taken_well_inside_the_levels() -> None:
     sizes = (2 * KIB, 8 * KIB, 16 * KIB, 44 * KIB, 52 * KIB, 256 * KIB, 1850 * KIB, 5 * MIB, 32 * MIB, 512 * MIB)
     rates = (1.0, 90.0, 92.0, 60.0, 50.0, 40.0, 20.0, 15.0, 9.0, 8.0)
     curve = Curve(sizes, tuple((rate, rate * 1.1, rate * 0.9) for rate in rates))
-    found = level_values(LEVELS, curve)
+    actual = level_values(LEVELS, curve)
     # With three rounds, the interval is the range of all values at 8 and 16 KiB, at 256 KiB, and at 32 and 512 MiB.
-    for each, value, low, high in zip(found, (91, 40, 8.5), (81, 36, 7.2), (101.2, 44, 9.9), strict=True):
-        assert each is not None
-        assert (each[0], *each[1]) == pytest.approx((value, low, high))
-    assert level_values(LEVELS, only(curve, {2 * KIB, 44 * KIB, 256 * KIB})) == [None, found[1], None]
+    for item, value, low, high in zip(actual, (91, 40, 8.5), (81, 36, 7.2), (101.2, 44, 9.9), strict=True):
+        assert item is not None
+        assert (item[0], *item[1]) == pytest.approx((value, low, high))
+    assert level_values(LEVELS, only(curve, {2 * KIB, 44 * KIB, 256 * KIB})) == [None, actual[1], None]
 
 
 def test_six_rounds_give_an_interval_over_rounds() -> None:
@@ -471,10 +473,10 @@ def test_fragments_are_counted_as_in_rfc_791() -> None:
 @pytest.mark.parametrize("mtu", [1280, 1450, 1492, 1500, 4352])
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_the_mtu_is_found_where_fragments_cost_time(mtu: int, seed: int) -> None:
-    found = find_mtu(PAYLOADS, times(mtu, 1.0, seed=seed))
-    assert found is not None
-    assert found.interval[0] <= mtu <= found.interval[1]
-    assert found.interval[1] - found.interval[0] <= 64
+    actual = find_mtu(PAYLOADS, times(mtu, 1.0, seed=seed))
+    assert actual is not None
+    assert actual.interval[0] <= mtu <= actual.interval[1]
+    assert actual.interval[1] - actual.interval[0] <= 64
 
 
 @pytest.mark.parametrize("further", [0.0, 0.3])
@@ -482,9 +484,9 @@ def test_the_interval_contains_every_mtu_that_the_payloads_cannot_distinguish(fu
     """In rounds without noise, a small step at 3,008 B that is not a fragment's made the interval begin at 1,532 B."""
     payloads = range(1024, 3073, 64)
     once = [10 + 0.001 * payload + 5 * (payload > 1472) + further * (payload > 3008) for payload in payloads]
-    found = find_mtu(payloads, [[time] * 4 for time in once])
-    assert found is not None
-    low, high = found.interval
+    actual = find_mtu(payloads, [[time] * 4 for time in once])
+    assert actual is not None
+    low, high = actual.interval
     assert low <= 1500
     assert high >= 1563
     assert high - low <= 64
@@ -496,9 +498,9 @@ def test_the_interval_contains_the_mtu_where_only_fragmenting_at_all_is_expensiv
     cut = np.array([fragments_of(payload, mtu) > 1 for payload in PAYLOADS])
     pages = np.array(PAYLOADS) // 1024 % 3
     rounds = (10 + 5 * cut + 0.5 * pages)[:, None] + source.exponential(0.1, (len(PAYLOADS), 4))
-    found = find_mtu(PAYLOADS, rounds.tolist())
-    assert found is not None
-    assert found.interval[0] <= mtu <= found.interval[1]
+    actual = find_mtu(PAYLOADS, rounds.tolist())
+    assert actual is not None
+    assert actual.interval[0] <= mtu <= actual.interval[1]
 
 
 def test_payloads_that_were_disturbed_in_every_round_do_not_hide_the_mtu() -> None:
@@ -506,9 +508,9 @@ def test_payloads_that_were_disturbed_in_every_round_do_not_hide_the_mtu() -> No
     payloads = range(1024, 3073, 64)
     disturbed = {1664: 18.1, 2176: 6.4, 2688: 5.1, 2944: 24.6}
     once = [12.5 + 8 * (payload > 1472) + disturbed.get(payload, 0.0) + payload % 5 / 5 for payload in payloads]
-    found = find_mtu(payloads, [[time] * 4 for time in once])
-    assert found is not None
-    assert found.interval == (1500, 1563)
+    actual = find_mtu(payloads, [[time] * 4 for time in once])
+    assert actual is not None
+    assert actual.interval == (1500, 1563)
 
 
 @pytest.mark.parametrize("longer", [3.0, 7.0, 9.0])
@@ -522,14 +524,14 @@ def test_a_payload_before_the_step_that_was_disturbed_in_all_rounds_does_not_mov
     cut = np.array([fragments_of(int(payload), mtu) > 1 for payload in payloads])
     once = 10 + 0.001 * payloads + 5 * cut
     once[np.flatnonzero(cut)[0] - 1] += longer
-    found = find_mtu(payloads.tolist(), (once[:, None] + source.exponential(0.15, (len(payloads), 4))).tolist())
-    assert found is not None
-    assert found.interval[0] <= mtu <= found.interval[1]
+    actual = find_mtu(payloads.tolist(), (once[:, None] + source.exponential(0.15, (len(payloads), 4))).tolist())
+    assert actual is not None
+    assert actual.interval[0] <= mtu <= actual.interval[1]
 
 
 def test_without_fragments_there_is_no_mtu() -> None:
-    found = [find_mtu(PAYLOADS, times(65535, 1.0, seed=seed)) for seed in range(12)]
-    assert sum(mtu is not None for mtu in found) <= 1
+    estimates = [find_mtu(PAYLOADS, times(65535, 1.0, seed=seed)) for seed in range(12)]
+    assert sum(mtu is not None for mtu in estimates) <= 1
 
 
 def test_a_step_that_chance_explains_gives_no_mtu() -> None:

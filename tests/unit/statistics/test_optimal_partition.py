@@ -29,10 +29,10 @@ def test_no_division_is_cheaper(seed: int, min_size: int) -> None:
     random = np.random.default_rng(seed)
     values = 1e6 + random.normal(size=13) + 3 * (np.arange(13) > random.integers(13))
     penalty = float(random.uniform(0.1, 4))
-    found = segment_ends(values, penalty, min_size)
-    assert min(np.diff([0, *found])) >= min_size
+    actual = segment_ends(values, penalty, min_size)
+    assert min(np.diff([0, *actual])) >= min_size
     cheapest = min(cost(values, ends, penalty) for ends in divisions(13, min_size))
-    assert cost(values, found, penalty) == pytest.approx(cheapest, rel=1e-6)
+    assert cost(values, actual, penalty) == pytest.approx(cheapest, rel=1e-6)
 
 
 def test_steps_are_found_where_they_are() -> None:

@@ -24,10 +24,10 @@ def test_what_drifts_alike_is_not_a_difference_and_hides_none() -> None:
 
 def test_the_ratio_is_the_median_of_the_rounds_ratios() -> None:
     base, new = [1.0, 2.0, 4.0] * 5, [1.1, 2.4, 4.4] * 5
-    (found,) = judge_paired([PairedRounds(base, new, "higher")])
-    assert found.ratio == pytest.approx(1.1)
-    assert found.ci == pytest.approx((1.1, 1.2))
-    assert found.verdict == "FASTER"
+    (actual,) = judge_paired([PairedRounds(base, new, "higher")])
+    assert actual.ratio == pytest.approx(1.1)
+    assert actual.ci == pytest.approx((1.1, 1.2))
+    assert actual.verdict == "FASTER"
 
 
 def test_the_change_that_matters_may_be_smaller_than_three_percent() -> None:
@@ -38,9 +38,9 @@ def test_the_change_that_matters_may_be_smaller_than_three_percent() -> None:
 
 @pytest.mark.parametrize(("n_rounds", "ci"), [(9, False), (10, True)])
 def test_ten_rounds_are_needed(n_rounds: int, ci: bool) -> None:
-    (found,) = judge_paired([PairedRounds([1.0] * n_rounds, [0.5] * n_rounds, "higher")])
-    assert (found.ci is not None, found.verdict) == (ci, "SLOWER" if ci else "UNSURE")
-    assert ci or found.reason == "too few rounds (9): a verdict needs 10"
+    (actual,) = judge_paired([PairedRounds([1.0] * n_rounds, [0.5] * n_rounds, "higher")])
+    assert (actual.ci is not None, actual.verdict) == (ci, "SLOWER" if ci else "UNSURE")
+    assert ci or actual.reason == "too few rounds (9): a verdict needs 10"
 
 
 def test_the_capability_of_a_round_is_reached_by_one_in_ten_samples() -> None:

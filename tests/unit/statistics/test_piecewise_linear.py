@@ -27,12 +27,12 @@ class Truth:
     """One line or two: t_s and t_w of each, and where the second begins."""
 
     lines: tuple[tuple[float, float], ...]
-    place: float | None = None
+    position: float | None = None
 
     def times(self) -> Any:
         sizes = np.array(SIZES, float)
         first, last = self.lines[0], self.lines[-1]
-        beyond = sizes > (self.place or np.inf)
+        beyond = sizes > (self.position or np.inf)
         return np.where(beyond, last[0] + last[1] * sizes, first[0] + first[1] * sizes)
 
 
@@ -41,11 +41,11 @@ def some_truth(source: np.random.Generator, kind: str) -> Truth:
     startup, per_byte = source.uniform(20e-6, 200e-6), source.uniform(2e-9, 120e-9)
     if kind == "one line":
         return Truth(((startup, per_byte),))
-    place = source.uniform(15_000, 85_000)
-    before = startup + per_byte * place
+    position = source.uniform(15_000, 85_000)
+    before = startup + per_byte * position
     after = before * source.uniform(1.3, 2) if kind != "lines that meet" else before
     slope = per_byte * source.choice([0.4, 0.5, 2, 3]) if kind != "a jump" else per_byte
-    return Truth(((startup, per_byte), (after - slope * place, slope)), place)
+    return Truth(((startup, per_byte), (after - slope * position, slope)), position)
 
 
 def measured(source: np.random.Generator, truth: Truth) -> Any:
@@ -68,10 +68,10 @@ def test_a_break_is_located(kind: str, share: float, within: float) -> None:
     right = false = 0
     for _ in range(CURVES):
         truth = some_truth(source, kind)
-        assert truth.place is not None
-        found = [abs(each.at_bytes - truth.place) for each in fitted(source, truth).breaks]
-        right += bool(found) and min(found) <= within
-        false += len(found) > 1
+        assert truth.position is not None
+        errors = [abs(item.at_bytes - truth.position) for item in fitted(source, truth).breaks]
+        right += bool(errors) and min(errors) <= within
+        false += len(errors) > 1
     print(f"{kind}: right {right / CURVES:.1%}, more than one {false / CURVES:.1%}")
     assert right >= share * CURVES
     assert false <= 0.05 * CURVES
@@ -79,15 +79,15 @@ def test_a_break_is_located(kind: str, share: float, within: float) -> None:
 
 def efficient_share(truth: Truth) -> float:
     """Return how often the break is within a step for a fit at the Cramér–Rao bound that knows the outliers."""
-    assert truth.place is not None
+    assert truth.position is not None
     (_, before), (_, after) = truth.lines
     sizes = np.array(SIZES, float)
-    beyond = np.maximum(sizes - truth.place, 0)
-    by_place = np.where(beyond > 0, before - after, 0)
+    beyond = np.maximum(sizes - truth.position, 0)
+    by_position = np.where(beyond > 0, before - after, 0)
     errors = 0.05 * truth.times() / np.sqrt(0.99 * ROUNDS)
-    slopes = np.stack([np.ones_like(sizes), sizes, beyond, by_place]) / errors
+    slopes = np.stack([np.ones_like(sizes), sizes, beyond, by_position]) / errors
     slopes /= np.linalg.norm(slopes, axis=1, keepdims=True)
-    deviation = np.sqrt(np.linalg.inv(slopes @ slopes.T)[3, 3]) / np.linalg.norm(by_place / errors)
+    deviation = np.sqrt(np.linalg.inv(slopes @ slopes.T)[3, 3]) / np.linalg.norm(by_position / errors)
     return math.erf(STEP / deviation / math.sqrt(2))
 
 
@@ -96,8 +96,8 @@ def test_the_meeting_point_of_two_lines_is_located_nearly_optimally() -> None:
     within, efficient = [], []
     for _ in range(CURVES):
         truth = some_truth(source, "lines that meet")
-        found = fitted(source, truth).breaks
-        within.append(min((abs(each.at_bytes - (truth.place or 0)) for each in found), default=math.inf) <= STEP)
+        actual = fitted(source, truth).breaks
+        within.append(min((abs(item.at_bytes - (truth.position or 0)) for item in actual), default=math.inf) <= STEP)
         efficient.append(efficient_share(truth))
     print(f"within a step {np.mean(within):.1%}, of an efficient fit {np.mean(efficient):.1%}")
     assert np.mean(within) >= 0.85 * np.mean(efficient)
@@ -151,7 +151,7 @@ def test_intervals_contain_the_true_values() -> None:
         held += [
             startup[0] <= truth.lines[0][0] <= startup[1],
             per_byte[0] <= truth.lines[0][1] <= per_byte[1],
-            bounds.breaks[0][0] <= (truth.place or 0) <= bounds.breaks[0][1],
+            bounds.breaks[0][0] <= (truth.position or 0) <= bounds.breaks[0][1],
         ]
     assert len(held) >= 24
     assert np.mean(held) >= 0.8

@@ -38,13 +38,13 @@ def test_the_margin_covers_every_quotient_of_numbers_that_are_printed_alike() ->
 
 @pytest.mark.parametrize("is_sequential", [False, True])
 def test_a_step_of_the_last_digit_is_no_change(is_sequential: bool) -> None:
-    found = judged([144.6] * 8, [145.4] * 8, 10.0, is_sequential=is_sequential)
-    assert found.verdict == "UNSURE"
-    assert found.reason.startswith("printed with two digits: a difference below 7.3 % may be rounding; more rounds ")
-    assert found.ci is not None
-    assert found.ci[0] < 145.4 / 144.6 < found.ci[1]
-    assert found.detectable is not None
-    assert found.detectable > 0.1
+    actual = judged([144.6] * 8, [145.4] * 8, 10.0, is_sequential=is_sequential)
+    assert actual.verdict == "UNSURE"
+    assert actual.reason.startswith("printed with two digits: a difference below 7.3 % may be rounding; more rounds ")
+    assert actual.ci is not None
+    assert actual.ci[0] < 145.4 / 144.6 < actual.ci[1]
+    assert actual.detectable is not None
+    assert actual.detectable > 0.1
 
 
 def test_equal_numbers_are_the_same_only_if_their_digits_show_it() -> None:

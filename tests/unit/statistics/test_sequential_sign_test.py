@@ -42,11 +42,11 @@ def test_an_interval_needs_ten_values() -> None:
 @pytest.mark.parametrize("confidence", [0.9, 0.99])
 def test_the_interval_holds_the_values_that_are_not_rejected(confidence: float) -> None:
     values = np.random.default_rng(2).exponential(1, 41)
-    found = median_interval(values.tolist(), confidence)
-    assert found is not None
+    actual = median_interval(values.tolist(), confidence)
+    assert actual is not None
     for median in np.linspace(-0.5, 3, 200):
         rejected = p_value((values - median).tolist()) <= 1 - confidence
-        assert rejected == (median < found[0] or median > found[1])
+        assert rejected == (median < actual[0] or median > actual[1])
 
 
 def test_looking_after_every_round_does_not_raise_the_error_rate() -> None:
@@ -55,5 +55,8 @@ def test_looking_after_every_round_does_not_raise_the_error_rate() -> None:
     for _ in range(400):
         values = source.standard_cauchy(80)
         intervals = (median_interval(values[:n_values].tolist(), 0.9) for n_values in range(6, 81))
-        wrong += any(found is not None and not found[0] <= 0 <= found[1] for found in intervals)
+        wrong += any(
+            interval_after is not None and not interval_after[0] <= 0 <= interval_after[1]
+            for interval_after in intervals
+        )
     assert wrong <= 40

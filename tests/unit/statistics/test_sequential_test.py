@@ -41,7 +41,7 @@ def test_an_error_near_zero_decides_at_once_and_a_large_one_never() -> None:
     assert half_width(100.0, 4, 0.99) == math.inf
 
 
-def is_ever_found(rounds: np.ndarray, test: Callable[[float, float, float], float]) -> bool:
+def is_ever_significant(rounds: np.ndarray, test: Callable[[float, float, float], float]) -> bool:
     """Return whether the p-value is at most 1 % after any round from the fifth on."""
     return any(
         test(float(seen.mean()), float(seen.std(ddof=1)) / math.sqrt(len(seen)), len(seen) - 1) <= 0.01
@@ -53,8 +53,8 @@ def is_ever_found(rounds: np.ndarray, test: Callable[[float, float, float], floa
 def test_looking_after_every_round_does_not_raise_the_error_rate(deviation: float) -> None:
     source = np.random.default_rng(3)
     unchanged = [source.normal(0, deviation, 60) for _ in range(300)]
-    assert sum(is_ever_found(rounds, p_value) for rounds in unchanged) <= 5
-    by_t = sum(is_ever_found(rounds, t_test.p_value) for rounds in unchanged)
+    assert sum(is_ever_significant(rounds, p_value) for rounds in unchanged) <= 5
+    by_t = sum(is_ever_significant(rounds, t_test.p_value) for rounds in unchanged)
     assert by_t >= 15
 
 
@@ -72,19 +72,19 @@ def test_a_change_is_found_in_sequence() -> None:
 
 
 def test_too_few_rounds_decide_nothing_in_sequence() -> None:
-    found = judge([Rounds([1.0] * 4, [2.0] * 9, "higher", is_sequential=True)])[0]
-    assert (found.verdict, found.ci) == ("UNSURE", None)
+    actual = judge([Rounds([1.0] * 4, [2.0] * 9, "higher", is_sequential=True)])[0]
+    assert (actual.verdict, actual.ci) == ("UNSURE", None)
 
 
 def test_a_round_beyond_all_bounds_gives_no_interval() -> None:
     steady = [1.0, 1.1, 0.9, 1.05, 0.95, 1.0]
-    found = judge([Rounds(steady, [*steady[:5], 1e5], "lower", is_sequential=True)])[0]
-    assert (found.verdict, found.ci) == ("UNSURE", None)
+    actual = judge([Rounds(steady, [*steady[:5], 1e5], "lower", is_sequential=True)])[0]
+    assert (actual.verdict, actual.ci) == ("UNSURE", None)
     for error in (1.5, 2.0, 3.0, 50.0):
         wide = Difference(0.1, error, 4, "lower", 6, is_sequential=True)
         assert judge_differences([wide])[0].verdict == "UNSURE"
 
 
 def test_a_number_of_rounds_is_given_only_if_somebody_could_measure_them() -> None:
-    (found,) = judge_differences([Difference(0.01, 1.0, 40, "lower", 6)])
-    assert found.reason == "more than 1000 rounds of each would be needed"
+    (actual,) = judge_differences([Difference(0.01, 1.0, 40, "lower", 6)])
+    assert actual.reason == "more than 1000 rounds of each would be needed"

@@ -11,9 +11,9 @@ from nameplate.statistics.tolerance_interval import MIN_WIDTH, ToleranceInterval
 
 
 def of(logs: np.ndarray[tuple[int], np.dtype[np.float64]], outside: float = 1e-4) -> ToleranceInterval:
-    found = tolerance_interval([[math.exp(value)] for value in logs], outside)
-    assert found is not None
-    return found
+    actual = tolerance_interval([[math.exp(value)] for value in logs], outside)
+    assert actual is not None
+    return actual
 
 
 # One-sided factors for 99 % of the population with 95 % confidence: Hahn and Meeker 1991, table A.12.
@@ -21,17 +21,17 @@ def of(logs: np.ndarray[tuple[int], np.dtype[np.float64]], outside: float = 1e-4
 def test_the_factor_is_that_of_the_tables(machines: int, expected: float) -> None:
     logs = np.linspace(-0.1, 0.1, machines)  # symmetric, without outlying values
     spread = float(np.std(logs, ddof=1))
-    found = of(logs, 0.01)
-    assert -math.log(found.low / found.typical) / spread == pytest.approx(expected, abs=2e-3)
-    assert math.log(found.high / found.typical) / spread == pytest.approx(expected, abs=2e-3)
+    actual = of(logs, 0.01)
+    assert -math.log(actual.low / actual.typical) / spread == pytest.approx(expected, abs=2e-3)
+    assert math.log(actual.high / actual.typical) / spread == pytest.approx(expected, abs=2e-3)
 
 
 def test_slow_machines_are_left_out_and_do_not_widen_the_range() -> None:
     healthy = np.random.default_rng(1).normal(0, 0.01, 50)
     clean = of(healthy)
-    found = of(np.concatenate([healthy, np.log([0.5, 0.7, 0.8])]))
-    assert (found.machines, found.left_out) == (50, (50, 51, 52))
-    assert found.low == pytest.approx(clean.low)
+    actual = of(np.concatenate([healthy, np.log([0.5, 0.7, 0.8])]))
+    assert (actual.machines, actual.left_out) == (50, (50, 51, 52))
+    assert actual.low == pytest.approx(clean.low)
 
 
 def test_the_spread_between_the_runs_of_a_machine_counts() -> None:
@@ -48,11 +48,11 @@ def test_one_bad_run_of_a_healthy_machine_does_not_widen_the_range() -> None:
     rng = np.random.default_rng(3)
     runs = [[math.exp(v + w) for w in rng.normal(0, 0.005, 5)] for v in rng.normal(0, 0.005, 20)]
     clean = tolerance_interval(runs, 1e-4)
-    found = tolerance_interval([[runs[0][0] / 2, *runs[0][1:]], *runs[1:]], 1e-4)
+    actual = tolerance_interval([[runs[0][0] / 2, *runs[0][1:]], *runs[1:]], 1e-4)
     assert clean is not None
-    assert found is not None
-    assert found.left_out == ()
-    assert found.low == pytest.approx(clean.low, rel=0.01)
+    assert actual is not None
+    assert actual.left_out == ()
+    assert actual.low == pytest.approx(clean.low, rel=0.01)
 
 
 def test_values_of_many_orders_of_magnitude_have_no_range() -> None:
@@ -60,9 +60,9 @@ def test_values_of_many_orders_of_magnitude_have_no_range() -> None:
 
 
 def test_equal_values_have_the_least_width() -> None:
-    found = of(np.zeros(20))
-    assert found.low == pytest.approx(1 - MIN_WIDTH)
-    assert found.high == pytest.approx(1 / (1 - MIN_WIDTH))
+    actual = of(np.zeros(20))
+    assert actual.low == pytest.approx(1 - MIN_WIDTH)
+    assert actual.high == pytest.approx(1 / (1 - MIN_WIDTH))
 
 
 def test_one_machine_has_no_range_and_every_machine_needs_values() -> None:
@@ -78,13 +78,13 @@ def test_few_healthy_machines_are_below_and_most_slow_ones_are_found(machines: i
     """Twelve metrics together judge at most 0.1 % of healthy machines BELOW, so each at most a twelfth of that."""
     rng = np.random.default_rng(machines)
     outside = 0.001 / 12
-    below, found = [], []
+    below, detected = [], []
     for _ in range(100):
         fleet = rng.normal(0, 0.01, machines)
         fleet[: int(slow * machines)] += np.log(0.7)
         interval = of(fleet, outside)
         later = np.exp(rng.normal(0, 0.01, 2000))
         below.append(np.mean(later < interval.low))
-        found.append(np.mean(later * 0.9 < interval.low))
+        detected.append(np.mean(later * 0.9 < interval.low))
     assert np.mean(below) <= outside
-    assert np.mean(found) > 0.95
+    assert np.mean(detected) > 0.95

@@ -27,34 +27,34 @@ def days(runs: int) -> Floats:
     return np.arange(runs, dtype=np.float64)
 
 
-def found_in(logs: Floats) -> list[Step] | Drift:
+def findings_in(logs: Floats) -> list[Step] | Drift:
     return find_trend(np.exp(logs), days(len(logs)))
 
 
 def steps_in(logs: Floats) -> list[Step]:
-    found = found_in(logs)
-    assert isinstance(found, list), found
-    return found
+    actual = findings_in(logs)
+    assert isinstance(actual, list), actual
+    return actual
 
 
 @pytest.mark.parametrize("name", NOISES)
 def test_nothing_is_found_in_noise(name: str) -> None:
     source = np.random.default_rng(1)
-    wrong = sum(bool(found_in(NOISES[name](source, runs))) for runs in (8, 20, 40, 200) for _ in range(100))
+    wrong = sum(bool(findings_in(NOISES[name](source, runs))) for runs in (8, 20, 40, 200) for _ in range(100))
     assert wrong <= 4
 
 
 @pytest.mark.parametrize("name", NOISES)
 def test_a_step_is_found_where_it_is(name: str) -> None:
     source = np.random.default_rng(2)
-    found = 0
+    actual = 0
     for _ in range(50):
         logs = NOISES[name](source, RUNS)
         logs[30:] -= 0.1
         cuts = [step.at for step in steps_in(logs)]
-        found += any(abs(cut - 30) <= 1 for cut in cuts)
+        actual += any(abs(cut - 30) <= 1 for cut in cuts)
         assert len(cuts) <= 2
-    assert found >= 45
+    assert actual >= 45
 
 
 def test_a_step_has_its_levels_and_their_uncertainty() -> None:
@@ -76,7 +76,7 @@ def test_two_opposite_steps_are_both_found() -> None:
 def test_a_change_in_the_last_runs_is_not_yet_a_step(bad: int) -> None:
     logs = 0.003 * np.random.default_rng(5).standard_normal(RUNS)
     logs[-bad:] -= 0.2
-    assert found_in(logs) == []
+    assert findings_in(logs) == []
     logs[-MIN_LASTING:] = -0.2 + 0.003 * np.arange(MIN_LASTING)
     assert [step.at for step in steps_in(logs)] == [RUNS - MIN_LASTING]
 
@@ -84,16 +84,16 @@ def test_a_change_in_the_last_runs_is_not_yet_a_step(bad: int) -> None:
 def test_a_change_too_small_to_matter_is_ignored() -> None:
     logs = 0.0005 * np.random.default_rng(6).standard_normal(RUNS)
     logs[20:] -= 0.02
-    assert found_in(logs) == []
+    assert findings_in(logs) == []
 
 
 @pytest.mark.parametrize("name", ["normal", "heavy tail"])
 def test_a_drift_is_not_reported_as_steps(name: str) -> None:
     logs = NOISES[name](np.random.default_rng(7), 80) + np.linspace(0, -0.2, 80)
-    found = found_in(logs)
-    assert isinstance(found, Drift), found
-    assert found.slope_per_day == pytest.approx(-0.2 / 79, rel=0.1)
-    assert found.after / found.before == pytest.approx(math.exp(-0.2), rel=0.03)
+    actual = findings_in(logs)
+    assert isinstance(actual, Drift), actual
+    assert actual.slope_per_day == pytest.approx(-0.2 / 79, rel=0.1)
+    assert actual.after / actual.before == pytest.approx(math.exp(-0.2), rel=0.03)
 
 
 def test_a_step_is_not_reported_as_a_drift() -> None:
@@ -107,7 +107,7 @@ def test_too_few_runs_have_no_trend() -> None:
 
 
 def test_equal_runs_have_no_trend() -> None:
-    assert found_in(np.zeros(RUNS)) == []
+    assert findings_in(np.zeros(RUNS)) == []
     logs = np.zeros(RUNS)
     logs[20:] = 0.1
     assert [step.at for step in steps_in(logs)] == [20]

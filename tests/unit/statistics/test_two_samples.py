@@ -43,11 +43,11 @@ def times(values: list[float], factor: float) -> list[float]:
     ],
 )  # fmt: skip
 def test_the_verdict_knows_which_direction_is_better(factor: float, better: str, verdict: str) -> None:
-    found = one(STEADY, times(STEADY, factor), better)
-    assert found.verdict == verdict
-    assert found.ratio == pytest.approx(factor, rel=0.005)
-    assert found.ci is not None
-    assert found.ci[0] <= found.ratio <= found.ci[1]
+    actual = one(STEADY, times(STEADY, factor), better)
+    assert actual.verdict == verdict
+    assert actual.ratio == pytest.approx(factor, rel=0.005)
+    assert actual.ci is not None
+    assert actual.ci[0] <= actual.ratio <= actual.ci[1]
 
 
 def test_a_small_difference_is_never_a_change() -> None:
@@ -60,8 +60,8 @@ def test_a_small_difference_is_never_a_change() -> None:
 
 def test_a_noisy_machine_needs_a_larger_difference() -> None:
     drifting = [100.0 * 1.01**i for i in range(12)]
-    found = one(drifting, times(drifting, 1.1))
-    assert (found.verdict, found.reason[:24]) == ("UNSURE", "a run drifted by 6.2 %: ")
+    actual = one(drifting, times(drifting, 1.1))
+    assert (actual.verdict, actual.reason[:24]) == ("UNSURE", "a run drifted by 6.2 %: ")
     assert one(drifting, times(drifting, 1.3)).verdict == "FASTER"
     noisy = [100.0, 130.0, 75.0, 110.0, 90.0, 101.0, 120.0, 82.0]
     assert one(noisy, times(noisy, 1.2)).verdict == "UNSURE"
@@ -77,15 +77,15 @@ def test_one_outlying_round_decides_nothing() -> None:
 
 @pytest.mark.parametrize(("base", "new"), [(1, 6), (4, 4), (6, 1), (2, 2)])
 def test_too_few_rounds_give_no_verdict(base: int, new: int) -> None:
-    found = one(STEADY[:base], times(STEADY[:new], 0.5))
-    assert (found.verdict, found.ci) == ("UNSURE", None)
-    assert f"too few rounds ({min(base, new)}): a verdict needs 5" in found.reason
+    actual = one(STEADY[:base], times(STEADY[:new], 0.5))
+    assert (actual.verdict, actual.ci) == ("UNSURE", None)
+    assert f"too few rounds ({min(base, new)}): a verdict needs 5" in actual.reason
 
 
 def test_one_round_against_many_has_no_interval() -> None:
     many = [STEADY[i % len(STEADY)] * (1 + 1e-4 * i) for i in range(61)]
-    found = one(STEADY[:1], many)
-    assert (found.verdict, found.ci) == ("UNSURE", None)
+    actual = one(STEADY[:1], many)
+    assert (actual.verdict, actual.ci) == ("UNSURE", None)
 
 
 def test_constant_values_are_compared_exactly() -> None:
@@ -98,11 +98,11 @@ def test_a_chance_finding_among_many_metrics_is_unsure() -> None:
     base, new = [100.0, 101.0, 60.0, 99.0, 100.5, 100.2], [110.0, 111.0, 150.0, 109.5, 112.0, 110.3]
     assert one(base, new).verdict == "FASTER"
     same = Rounds(STEADY, STEADY, "higher")
-    found = judge([Rounds(base, new, "higher"), *[same] * 100])
-    assert found[0].verdict == "UNSURE"
-    assert "the difference may be chance" in found[0].reason
-    assert "rounds of each would decide" in found[0].reason
-    assert {each.verdict for each in found[1:]} == {"SAME"}
+    actual = judge([Rounds(base, new, "higher"), *[same] * 100])
+    assert actual[0].verdict == "UNSURE"
+    assert "the difference may be chance" in actual[0].reason
+    assert "rounds of each would decide" in actual[0].reason
+    assert {item.verdict for item in actual[1:]} == {"SAME"}
 
 
 @given(st.integers(1, 14), st.integers(1, 14), st.integers(0, 2**32))
@@ -146,11 +146,11 @@ NOISE: dict[str, Noise] = {
 def verdicts(noise: Noise, factor: float, repeats: int) -> Counter[str]:
     """Count the verdicts on a run of twelve rounds and the next one of the same machine, one metric per family."""
     rng = np.random.default_rng(7)
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for _ in range(repeats):
         rounds = np.exp(noise(rng, 24))
-        found[judge([Rounds(list(rounds[:12]), list(rounds[12:] * factor), "higher")])[0].verdict] += 1
-    return found
+        counts[judge([Rounds(list(rounds[:12]), list(rounds[12:] * factor), "higher")])[0].verdict] += 1
+    return counts
 
 
 @pytest.mark.parametrize("name", NOISE)
@@ -160,6 +160,6 @@ def test_a_loss_of_five_percent_is_found_within_one_percent_of_noise(name: str) 
 
 @pytest.mark.parametrize("name", NOISE)
 def test_a_machine_is_the_same_as_itself(name: str) -> None:
-    found = verdicts(NOISE[name], 1.0, 500)
-    assert found["FASTER"] + found["SLOWER"] == 0
-    assert found["SAME"] >= 0.95 * 500
+    actual = verdicts(NOISE[name], 1.0, 500)
+    assert actual["FASTER"] + actual["SLOWER"] == 0
+    assert actual["SAME"] >= 0.95 * 500

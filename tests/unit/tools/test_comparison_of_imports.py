@@ -54,8 +54,8 @@ def stream(time: str) -> str:
 )  # fmt: skip
 def test_a_step_of_the_last_digit_of_a_tool_is_no_change(tmp_path: Path, base: str, new: str, digits: str) -> None:
     """The unrounded times may be as close as 144.9 ns and 145.1 ns."""
-    found = compare_runs(rounds_of(tmp_path / "base", base), rounds_of(tmp_path / "new", new), 0.05)
-    row = found.rows[0]
+    actual = compare_runs(rounds_of(tmp_path / "base", base), rounds_of(tmp_path / "new", new), 0.05)
+    row = actual.rows[0]
     assert row.verdict == "UNSURE"
     assert f"printed with {digits} digit" in row.reason
     assert row.ci is not None
@@ -84,7 +84,7 @@ def test_the_interval_and_the_grade_of_a_run_include_rounding(tmp_path: Path) ->
     assert result.remarks == ["printed with two digits: ±3.6 %"]
     assert trust_in(report).level == "medium"
     assert trust_in(report).why == (
-        "0 of 1 experiment disturbed; median interval ±3.6 %; printed with two digits: ±3.6 %"
+        "median interval ±3.6 %; 0 of 1 experiment disturbed; printed with two digits: ±3.6 %"
     )
 
 

@@ -46,8 +46,8 @@ def test_options_that_several_global_sections_set_are_not_known(tmp_path: Path) 
     message = r"job a: options set direct and iodepth several times, .* fio does not print which of them"
     with pytest.raises(FileError, match=message):
         read_imported(GOLDEN / "fio-3.33-globals-twice.json")
-    own = ('"job options" : {\n      },', '"job options" : {"direct": "1", "iodepth": "1"},')
-    made = read_imported(replaced(tmp_path, "fio-3.33-globals-twice.json", own))
+    options_of_job = ('"job options" : {\n      },', '"job options" : {"direct": "1", "iodepth": "1"},')
+    made = read_imported(replaced(tmp_path, "fio-3.33-globals-twice.json", options_of_job))
     assert [(job["depth"], job["cache"]) for job in jobs_of(made)] == [(1, "direct")]
     opposites = ('"direct" : "0"', '"buffered" : "1"')
     with pytest.raises(FileError, match=message):
@@ -63,18 +63,18 @@ def test_global_options_of_another_job_file_contradict_what_was_done() -> None:
     """Of several job files, fio prints the global options of the last one."""
     made = read_imported(GOLDEN / "fio-3.33-two-files.json")
     assert [job["block"] for job in jobs_of(made)] == [1 << 20]
-    assert "job rand4k: numjobs=2, but 1.000 s of processes are too few for 1.001 s" in made.notes[1]
+    assert "job rand4k: numjobs=2, but its processes ran for only 1.000 s in 1.001 s" in made.notes[1]
 
 
 @pytest.mark.parametrize(
     ("levels", "depth", "message"),
     [
-        ({"1": 100.0}, "16", "its iodepth is 16, but 100% of its operations were alone in flight"),
+        ({"1": 100.0}, "16", "its iodepth is 16, but 100% of its operations had no other in flight"),
         ({"1": 0.1, "8": 0.1, "16": 99.8}, "16", ""),
         ({"1": 0.1, "8": 0.1, "16": 99.8}, "31", ""),
-        ({"1": 0.1, "8": 0.1, "16": 99.8}, "8", "its iodepth is 8, but 100% of its operations were among more"),
+        ({"1": 0.1, "8": 0.1, "16": 99.8}, "8", "its iodepth is 8, but for 100% of its operations more were"),
         ({"1": 6.25, "2": 12.5, "4": 25.0, "8": 50.0, "16": 6.25}, "16", ""),
-        ({"1": 55.5, ">=64": 44.4}, "64", "its iodepth is 64, but 56% of its operations were alone in flight"),
+        ({"1": 55.5, ">=64": 44.4}, "64", "its iodepth is 64, but 56% of its operations had no other in flight"),
         ({"1": 0.0, ">=64": 100.0}, "512", ""),
         ({"1": 50.0, "2": 50.0}, "2", ""),
         ({}, "64", ""),
@@ -134,7 +134,7 @@ def test_of_the_states_of_a_run_the_last_one_is_read(name: str, operations: list
 
 
 def test_runs_that_were_appended_to_a_file_are_rejected(tmp_path: Path) -> None:
-    message = "the file has outputs of several runs: put each into a file of its own"
+    message = "the file has outputs of several runs: put each into a separate file"
     with pytest.raises(FileError, match=message):
         read_imported(GOLDEN / "fio-3.33-appended.json")
     ramp = (GOLDEN / "fio-3.42-status-ramp.json").read_text()
@@ -147,13 +147,15 @@ def test_runs_that_were_appended_to_a_file_are_rejected(tmp_path: Path) -> None:
 
 def test_a_group_of_several_jobs_is_rejected(tmp_path: Path) -> None:
     """group_reporting adds up jobs under the first one's name, with the last one's options, also if one is short."""
-    with pytest.raises(FileError, match="job a: group_reporting added up other jobs: its name and its options"):
+    with pytest.raises(FileError, match="job a: group_reporting merged it with other jobs: its name and its options"):
         read_imported(GOLDEN / "fio-3.33-grouped.json")
-    added = r"job a: group_reporting added up other jobs: 7\.000 s of processes, more than 1 have in 6\.001 s"
+    added = (
+        r"job a: group_reporting merged it with other jobs: its processes ran for 7\.000 s, more than 1 can in 6\.001 s"
+    )
     with pytest.raises(FileError, match=added):
         read_imported(GOLDEN / "fio-3.33-grouped-file.json")
     untold = ('"job_runtime" : 7000', '"job_runtime" : 0')
-    with pytest.raises(FileError, match="job a: its iodepth is 64, but 47% of its operations were alone"):
+    with pytest.raises(FileError, match="job a: its iodepth is 64, but 47% of its operations had no other"):
         read_imported(replaced(tmp_path, "fio-3.33-grouped-file.json", untold))
 
 
@@ -192,7 +194,7 @@ def test_processes_share_a_file_that_has_a_name(
 
 @pytest.mark.parametrize("name", ["fio-3.33-stats0.json", "fio-3.42-stats0.json"])
 def test_a_job_without_statistics_may_have_run_beside_others(name: str) -> None:
-    with pytest.raises(FileError, match=r"fio: job number 2 has no statistics \(stats=0\), and may have run beside"):
+    with pytest.raises(FileError, match=r"fio: job number 2 has no statistics \(stats=0\), and may have run at"):
         read_imported(GOLDEN / name)
 
 
@@ -202,7 +204,7 @@ def test_the_counts_of_a_ramp_are_not_read(tmp_path: Path) -> None:
     first = text[: text.index('{\n  "fio version"', 1)]
     for ramp in ("2", "2s", "2000ms", "0.2h"):
         (tmp_path / "cut.json").write_text(first.replace('"ramp_time" : "2"', f'"ramp_time" : "{ramp}"'))
-        with pytest.raises(FileError, match="job x: it ended, or the output does, during its ramp_time"):
+        with pytest.raises(FileError, match="job x: the job or the output ended during ramp_time"):
             read_imported(tmp_path / "cut.json")
     made = read_imported(replaced(tmp_path, "fio-3.42-status-ramp.json", ('"ramp_time" : "2"', '"ramp_time" : "1"')))
     assert jobs_of(made)
@@ -214,7 +216,7 @@ def test_an_output_that_ends_before_its_run_is_remarked(tmp_path: Path) -> None:
     (tmp_path / "cut.json").write_text(text[:end])
     made = read_imported(tmp_path / "cut.json")
     assert len(jobs_of(made)) == 2
-    assert "job a: what it had left to do when fio wrote the output" in made.notes[1]
+    assert "job a: the work that was left when fio wrote the output" in made.notes[1]
     assert len(read_imported(GOLDEN / "fio-3.33-status-stonewall.json").notes) == 1
 
 

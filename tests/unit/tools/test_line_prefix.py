@@ -79,7 +79,7 @@ def test_a_size_is_no_year(tmp_path: Path) -> None:
 @pytest.mark.parametrize("first", ["n1: ", "[1,0]<stdout>:", ""])
 def test_lines_of_two_hosts_are_two_outputs(tmp_path: Path, name: str, first: str) -> None:
     lines = (GOLDEN / name).read_text().splitlines()
-    with pytest.raises(FileError, match=r"put each(?: run)? into a file of its own"):
+    with pytest.raises(FileError, match=r"put (?:each run|each|the output of each) into a separate file"):
         read(tmp_path, [prefix + line for line in lines for prefix in (first, "n2: ")])
 
 
@@ -98,14 +98,14 @@ def test_rows_with_another_prefix_than_the_heading_are_named(tmp_path: Path, nam
     made = read(tmp_path, [("1: " if n in numbers else "0: ") + line for n, line in enumerate(lines, start=1)])
     assert len(made.results) == len(read_imported(GOLDEN / name).results) - 2
     assert made.notes[1:] == [
-        f"not read: log.txt: line {numbers[0]} and 1 more lines: rows whose prefix no heading has"
+        f"not read: log.txt: line {numbers[0]} and 1 more lines: rows with a prefix that no heading has"
     ]
 
 
 @pytest.mark.parametrize("name", ["osu_latency-7.5.txt", "imb-pingpong-2021.11.txt", "stream-5.10.txt"])
 def test_lines_with_numbers_of_their_own_are_rejected(tmp_path: Path, name: str) -> None:
     lines = (GOLDEN / name).read_text().splitlines()
-    with pytest.raises(FileError, match=r"rows whose prefix no heading has|another prefix than the line with the vers"):
+    with pytest.raises(FileError, match=r"prefix that no heading has|another prefix than the line with the vers"):
         read(tmp_path, [f"log:{number}: {line}" for number, line in enumerate(lines)])
 
 
@@ -124,7 +124,7 @@ def test_a_heading_within_source_code_is_none(tmp_path: Path) -> None:
 
 def test_many_prefixes_are_rejected_in_linear_time(tmp_path: Path) -> None:
     began = time.process_time()
-    with pytest.raises(FileError, match="osu: its headings have more than 100 prefixes"):
+    with pytest.raises(FileError, match="osu: its lines have more than 100 different prefixes"):
         read(tmp_path, [f"n{number}: # OSU MPI Latency Test v7.4" for number in range(50_000)])
     with pytest.raises(FileError):
         read(tmp_path, ["# OSU MPI Latency " * 200_000])

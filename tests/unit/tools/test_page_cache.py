@@ -39,7 +39,7 @@ def test_a_file_that_does_not_stay_in_the_page_cache_is_named(evicted: Path, mon
     with pytest.raises(ToolFailed, match=r"^25 % of fio\.data are in the page cache before its run"):
         warm(evicted)
     monkeypatch.setattr(page_cache, "cached_share", lambda _: None)
-    with pytest.raises(ToolFailed, match=r"does not tell whether fio\.data is in the page cache"):
+    with pytest.raises(ToolFailed, match=r"does not show whether fio\.data is in the page cache"):
         warm(evicted)
 
 

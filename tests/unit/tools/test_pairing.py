@@ -21,9 +21,9 @@ def test_pairs_alternate_their_order_and_keep_their_sides() -> None:
     ("ratios", "median", "ci"), [([2.0], 2.0, None), ([1, 2, 3, 12, 15, 16], 6, (1, 16)), ([1, 1, 9], 1.0, None)]
 )
 def test_a_ratio_is_the_median_of_the_pairs(ratios: list[float], median: float, ci: tuple[float, float] | None) -> None:
-    found = paired_ratio(ratios)
-    assert found.median == pytest.approx(median)
-    assert found.ci == ci
+    actual = paired_ratio(ratios)
+    assert actual.median == pytest.approx(median)
+    assert actual.ci == ci
 
 
 @pytest.mark.parametrize(
@@ -37,12 +37,12 @@ def test_a_ratio_is_the_median_of_the_pairs(ratios: list[float], median: float, 
 def test_the_middle_pair_has_the_median_ratio(
     ours: list[float], theirs: list[float], middle: tuple[float, float]
 ) -> None:
-    own, other = middle_pair(ours, theirs)
-    assert (own, other) == pytest.approx(middle)
+    first, second = middle_pair(ours, theirs)
+    assert (first, second) == pytest.approx(middle)
     ratio = paired_ratio([a / b for a, b in zip(ours, theirs, strict=True)]).median
-    assert own / other == pytest.approx(ratio)
+    assert first / second == pytest.approx(ratio)
     inverse = paired_ratio([b / a for a, b in zip(ours, theirs, strict=True)]).median
-    assert other / own == pytest.approx(inverse)
+    assert second / first == pytest.approx(inverse)
 
 
 def test_a_middle_pair_needs_pairs() -> None:

@@ -14,7 +14,7 @@ from nameplate.execution.file_keeper import FileDescriptorCache
 from nameplate.tools import paired
 from nameplate.tools.external import load_references
 from nameplate.tools.paired import Bench, PairedComparison
-from nameplate.tools.reference_tool import FoundProgram, ToolSetting
+from nameplate.tools.reference_tool import ToolProgram, ToolSetting
 
 MIB = 1 << 20
 
@@ -25,11 +25,11 @@ def comparisons(tool: str, folder: Path) -> list[PairedComparison]:
     program.write_text("#!/bin/sh\ntouch started\nexit 1\n")
     program.chmod(0o755)
     reference = load_references()[tool]
-    found = {name: FoundProgram(str(program), "1", "") for name in reference.programs}
+    programs = {name: ToolProgram(str(program), "1", "") for name in reference.programs}
     work_folder = folder / tool
     work_folder.mkdir()
     setting = ToolSetting(
-        found=found, folder=work_folder, host="127.0.0.1", port=7000, seconds=1, cores=1, beyond_bytes=1 << 27,
+        programs=programs, folder=work_folder, host="127.0.0.1", port=7000, seconds=1, cores=1, beyond_bytes=1 << 27,
         machine=machine_with(), launcher=(), ranks=1,
     )  # fmt: skip
     works = [work for work in reference.works(setting) if work.metrics[0].probe == "disk_block"]
@@ -50,7 +50,7 @@ def test_a_tool_whose_file_does_not_fit_is_not_started(
         Bench([0], machine_with(), None, 1, keeper, lambda *_: None).run(work, 1, 1)
     has = f"has room for {max(room + left, 0)}"
     assert work
-    assert all(f"{tool}: its file needs" in each.reason and has in each.reason for each in work)
+    assert all(f"{tool}: its file needs" in item.reason and has in item.reason for item in work)
     assert not (tmp_path / tool / "started").exists()
 
 

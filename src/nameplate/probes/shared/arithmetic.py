@@ -1,4 +1,4 @@
-"""Code that cpu_flops, cpu_intops and cpu_clock use: they share a loop in the core."""
+"""Hold the reference values and required records of cpu_flops, cpu_intops and cpu_clock, which share a loop."""
 
 from __future__ import annotations
 
@@ -6,31 +6,31 @@ from collections.abc import Sequence
 from statistics import median
 
 from nameplate.probes import Counter, Fact, Metric, ResolvedExperiment
+from nameplate.probes.interface.recorded import Recorded
 from nameplate.probes.shared.ceilings import arithmetic_peak
 from nameplate.probes.shared.cpu_product import product_of
-from nameplate.probes.shared.recorded import Recorded
 from nameplate.records.result import Rated
 from nameplate.records.run_record import Sample
 
 _PORTS = ("burst_cycles", "operations_per_instruction", "port_block_instructions", "port_block_s", "port_burst_s")
 _BITS = {"fp64": 64, "fp32": 32}
-# What the loop's records contain.
+# The facts and counters in the records of the loop.
 LOOP = Recorded(facts=_PORTS, counters=("burst_s",), divisors=(*_PORTS, "burst_s"))
 
 
 # The core cycles in one burst of the clock chain, a loop of dependent operations whose time shows the clock. Every
 # experiment of a probe that records ``LOOP`` has the fact.
 BURST_CYCLES = Fact("burst_cycles")
-# The seconds of one burst under the sample's load, the lower quartile of several.
+# The time of one burst under the sample's load in seconds, as the lower quartile of several bursts.
 BURST_S = Counter("burst_s")
 
 
 def peak_by_ports(metric: Metric, experiment: ResolvedExperiment, samples: Sequence[Sample]) -> Rated:
     """Return the ceiling of a rate, ports × operations × clock under this load × cores (see ``arithmetic_peak``).
 
-    The clock is that of the median of ``burst_s`` over the samples, of which there must be at least one. The experiment
-    must be one of a probe that records ``LOOP``. A metric in FLOP/cycle has no ceiling of its own: the result then has
-    no value, and its source refers to the rate.
+    The experiment must be one of a probe that records ``LOOP``. The clock is computed from the median of ``burst_s``
+    over the samples, of which there must be at least one. For a metric in FLOP/cycle the result has no value, and its
+    source refers to the metric ``rate``.
     """
     if metric.unit == "FLOP/cycle":
         return Rated(None, "see the rate, which has the ceiling")
@@ -38,12 +38,15 @@ def peak_by_ports(metric: Metric, experiment: ResolvedExperiment, samples: Seque
 
 
 def documented_peak(experiment: ResolvedExperiment, samples: Sequence[Sample]) -> Rated | None:
-    """Return the peak rate of fused multiply-adds in FLOP/s by the documented units of the CPU × the measured clock.
+    """Return the peak rate of fused multiply-adds in FLOP/s: the documented units of the CPU × the measured clock.
 
-    A unit takes an instruction per cycle, and several cycles for one that is wider than the unit. The clock is as in
-    ``peak_by_ports``. The result is None for another mix or precision, for an instruction of Arm that is narrower than
-    a unit, which may be split into more units, or if the units of the CPU are not known. It is not a ceiling, since
-    models of a product may have fewer units than the largest one.
+    A unit takes one instruction per cycle, or several cycles for an instruction that is wider than the unit. The clock
+    is computed as in ``peak_by_ports``. The value is not a ceiling, since models of a product may have fewer units than
+    the largest model.
+
+    The result is None for another ``mix`` than ``fma`` or another ``precision`` than ``fp64`` and ``fp32``, for a CPU
+    whose units are not known, and on Arm for an instruction that is narrower than a unit, which may be split into more
+    units.
     """
     product = product_of(experiment.machine.cpu)
     bits = _BITS.get(str(experiment.params.get("precision")))

@@ -27,14 +27,15 @@ def derived_result(
 ) -> Result:
     """Return a result of kind "derived", for the whole probe or for all experiments that have ``params`` in common.
 
-    ``quantity`` is the value, ``rounds`` the number of rounds that it is based on, and ``rated`` the reference value in
-    the same unit, from which the share is computed; without a value, or for 0, there is no share. ``params`` None means
-    no parameters. The id consists of the probe, the metric and ``params``, so that results of the same metric must
-    differ in ``params``; this is not checked. The result has no samples and no series.
+    ``quantity`` is the value with its unit and interval, ``rounds`` the number of rounds from which it is computed, and
+    ``rated`` its reference value in the same unit. The result's share is value / reference value; there is none if the
+    reference value is missing or 0. ``params`` None means no parameters. The id consists of the probe, the metric and
+    ``params``, so results of the same metric must differ in ``params``; this is not checked. The result has no samples
+    and no series.
     """
     probe, name, better = metric
     shared = dict(params or {})
-    words = " ".join([probe, name, *(f"{key}={value}" for key, value in shared.items())])
+    identity = " ".join([probe, name, *(f"{key}={value}" for key, value in shared.items())])
     efficiency = quantity.value / rated.value if rated.value else None
     interval = (quantity.ci[0] / rated.value, quantity.ci[1] / rated.value) if rated.value and quantity.ci else None
     summary = Summary(
@@ -44,7 +45,7 @@ def derived_result(
         stop="derived", disturbed=0.0,
     )  # fmt: skip
     return Result(
-        id=words, summary=summary, better=better, rated=rated, efficiency_ci=interval,
+        id=identity, summary=summary, better=better, rated=rated, efficiency_ci=interval,
         series=Series([], [], [], []), round_values=[], utilisation=0.0, oversubscribed=False, facts={},
         kind="derived",
     )  # fmt: skip

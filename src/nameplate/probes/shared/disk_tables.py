@@ -12,7 +12,8 @@ from nameplate.units import size_text
 
 PROBE = "disk_block"
 _SERVED = "served by "
-# Columns of IOzone's matrix (iozone.org, "Defined terms") and the parameters that do the same.
+# Columns of IOzone's matrix (iozone.org, "Defined terms"), each with op, pattern, pass and library of the experiment
+# that does the same work.
 _IOZONE: Mapping[str, tuple[str, str, str, str]] = {
     "write": ("write", "sequential", "first", "posix"),
     "rewrite": ("write", "sequential", "again", "posix"),
@@ -29,6 +30,8 @@ _IOZONE: Mapping[str, tuple[str, str, str, str]] = {
     "freread": ("read", "sequential", "again", "stdio"),
 }
 _MIN_COLUMNS_OF_IOZONE = 10
+# Above this number of bytes written per byte asked for, the table says why.
+MANY_BYTES = 1.5
 _WRITES = {
     "into the page cache": ("warm", "none"),
     "with fdatasync": ("warm", "end"),
@@ -40,42 +43,40 @@ def tables(results: Sequence[Result]) -> list[Table]:
     """Return all tables of the probe disk_block for its results, of any metric, in the order in which they are shown.
 
     If the results include at least ten columns of IOzone's matrix for one ``size`` and ``block``, all on one thread,
-    the only table is that matrix in KiB/s. Results without a value only help to recognise it. A table without rows is
-    left out, so that the list is empty for no results.
+    the only table is that matrix in KiB/s. Results without a value have no row, but count as such columns. A table
+    without rows is left out, and without results the list is empty.
     """
     measured = [result for result in results if result.summary.value is not None]
-    if _is_iozone(_of("bandwidth", results)):
-        return _iozone(_of("bandwidth", measured))
+    bandwidths = [result for result in measured if result.summary.metric == "bandwidth"]
+    if _is_iozone([result for result in results if result.summary.metric == "bandwidth"]):
+        return _iozone(bandwidths)
     return [
-        *_studies(measured),
-        *_libraries(_of("bandwidth", measured)),
-        *_writes(_of("bandwidth", measured)),
+        *_by_operation(measured),
+        *_libraries(bandwidths),
+        *_writes(bandwidths),
         *percentile_tables(PROBE, measured),
-        *_evidence(_of("bandwidth", measured)),
-        *_steady(_of("bandwidth", measured)),
+        *_evidence(bandwidths),
+        *_steady(bandwidths),
     ]
 
 
 def served(result: Result) -> str:
-    """Return what served an experiment's bytes, in the words of ``served_by``.
+    """Return what served an experiment's bytes, such as ``page cache``, as ``served_by`` describes it.
 
-    It is read from the result's remark that starts with ``served by``, and is ``unknown`` without such a remark.
+    The text is taken from the result's remark that starts with ``served by``; it is ``unknown`` if there is no such
+    remark.
     """
-    return next((words.removeprefix(_SERVED) for words in result.remarks if words.startswith(_SERVED)), "unknown")
+    return next((remark.removeprefix(_SERVED) for remark in result.remarks if remark.startswith(_SERVED)), "unknown")
 
 
-def _of(metric: str, results: Sequence[Result]) -> list[Result]:
-    return [result for result in results if result.summary.metric == metric]
-
-
-def _studies(results: Sequence[Result]) -> list[Table]:
+def _by_operation(results: Sequence[Result]) -> list[Table]:
     """Return tables with rows by operation, pattern and block, and bandwidth and latency for each number of threads."""
     cells = {name: (name, quantity_of) for name in ("bandwidth", "latency")}
     return [
         Table(
             PROBE, f"By operation, pattern and block {title}".strip(), ["", *headings, "served by"],
-            [[*row, ", ".join(dict.fromkeys(served(result) for result in own))]
-             for row, own in zip(body, in_rows, strict=True)],
+            [[*row, ", ".join(dict.fromkeys(served(result) for result in results_of_row))]
+             for row, results_of_row in zip(body, in_rows, strict=True)],
             [_size_note(in_rows[0][0])],
         )
         for title, headings, body, in_rows in crossed(
@@ -95,18 +96,15 @@ def _libraries(results: Sequence[Result]) -> list[Table]:
     if len(names) < 2:
         return []
     groups = grouped(results, lambda r: without(r.summary.params, ["library"]))
-    groups = {others: own for others, own in groups.items() if len(own) > 1}
-    titles = labels([own[0] for own in groups.values()])
+    groups = {rest: group for rest, group in groups.items() if len(group) > 1}
+    titles = labels([group[0] for group in groups.values()])
     rows: list[Row] = []
-    for title, own in zip(titles, groups.values(), strict=True):
-        by_library = {str(result.summary.params["library"]): result for result in own}
-        verdicts = dict.fromkeys(served(result) for result in own)
-        rows.append([_plain(title), *(quantity_of(by_library.get(name)) for name in names), ", ".join(verdicts)])
+    for title, group in zip(titles, groups.values(), strict=True):
+        by_library = {str(result.summary.params["library"]): result for result in group}
+        verdicts = dict.fromkeys(served(result) for result in group)
+        label = _label_without(title, ("library=",))
+        rows.append([label, *(quantity_of(by_library.get(name)) for name in names), ", ".join(verdicts)])
     return [Table(PROBE, "Bandwidth by library", ["", *names, "served by"], rows)] if rows else []
-
-
-def _plain(label: str) -> str:
-    return " ".join(word for word in label.split() if not word.startswith("library=")) or "same parameters"
 
 
 def _writes(results: Sequence[Result]) -> list[Table]:
@@ -114,15 +112,17 @@ def _writes(results: Sequence[Result]) -> list[Table]:
     writes = [result for result in results if result.summary.params["op"] == "write"]
     rows: list[Row] = []
     groups = grouped(writes, lambda r: without(r.summary.params, ["cache", "sync"]))
-    whole = [own for own in groups.values() if len(own) > 1]
-    for title, own in zip(labels([own[0] for own in whole]), whole, strict=True):
-        by_kind = {(str(r.summary.params["cache"]), str(r.summary.params["sync"])): r for r in own}
-        rows.append([_kindless(title), *(quantity_of(by_kind.get(kind)) for kind in _WRITES.values())])
+    complete = [group for group in groups.values() if len(group) > 1]
+    for title, group in zip(labels([group[0] for group in complete]), complete, strict=True):
+        by_kind = {(str(r.summary.params["cache"]), str(r.summary.params["sync"])): r for r in group}
+        label = _label_without(title, ("cache=", "sync="))
+        rows.append([label, *(quantity_of(by_kind.get(kind)) for kind in _WRITES.values())])
     return [Table(PROBE, "Durability of writes", ["", *_WRITES], rows)] if rows else []
 
 
-def _kindless(label: str) -> str:
-    return " ".join(w for w in label.split() if not w.startswith(("cache=", "sync="))) or "same parameters"
+def _label_without(label: str, prefixes: tuple[str, ...]) -> str:
+    """Return a result's label without the parameters that begin with one of ``prefixes``, such as ``library=``."""
+    return " ".join(part for part in label.split() if not part.startswith(prefixes)) or "same parameters"
 
 
 def _evidence(results: Sequence[Result]) -> list[Table]:
@@ -134,11 +134,17 @@ def _evidence(results: Sequence[Result]) -> list[Table]:
         facts = result.evidence
         rows.append([label, served(result), *(_share(facts.get(name)) for name in _EVIDENCE)])
     headings = ["", "served by", *_EVIDENCE.values()]
+    is_guest = any(served(result).startswith("virtual device") for result in results)
+    largest = max((result.evidence.get("given", 0.0) for result in known), default=0.0)
     notes = [
         "Cached: the share of the file in the page cache before and after a sample. The other columns are bytes moved "
-        "per byte asked for: read and written by this process (/proc/self/io, where dirtying a page counts as a "
-        "write) and by the whole device.",
-        *_hypervisor_note(results),
+        "per byte asked for: read and written by this process (/proc/self/io) and by the whole device.",
+        *[
+            f"Process wrote {_share(largest)} bytes per byte: a write into the page cache counts as a whole page "
+            "(/proc/self/io) when it makes the page dirty, however few bytes it changes."
+        ]
+        * (largest > MANY_BYTES),
+        *["For a virtual device, a guest cannot see whether the host's cache or a disk answered."] * is_guest,
     ]
     return [Table(PROBE, "Where the bytes came from", headings, rows, notes)]
 
@@ -157,11 +163,6 @@ def _share(value: float | None) -> str | None:
     return None if value is None else f"{value:.2f}" if value < 100 else f"{value:.0f}"
 
 
-def _hypervisor_note(results: Sequence[Result]) -> list[str]:
-    is_guest = any(served(result).startswith("virtual device") for result in results)
-    return ["For a virtual device, a guest cannot see whether the host's cache or a disk answered."] * is_guest
-
-
 def _steady(results: Sequence[Result]) -> list[Table]:
     """Return SNIA's steady-state test of direct writes over the rounds, if there are enough of them."""
     rows: list[Row] = []
@@ -178,8 +179,9 @@ def _steady(results: Sequence[Result]) -> list[Table]:
 
 
 def _is_iozone(results: Sequence[Result]) -> bool:
-    """Return whether a plan measures IOzone's matrix: most of its columns for one size on one thread, reached or
-    not.
+    """Return whether a plan measures IOzone's matrix: at least ten of its columns for one size, on one thread.
+
+    Experiments without a value count as well.
     """
     if any(int(result.summary.params.get("threads", 1)) > 1 for result in results):
         return False
@@ -189,13 +191,13 @@ def _is_iozone(results: Sequence[Result]) -> bool:
         if column is not None:
             params = result.summary.params
             columns.setdefault((str(params.get("size")), str(params.get("block"))), set()).add(column)
-    return max((len(own) for own in columns.values()), default=0) >= _MIN_COLUMNS_OF_IOZONE
+    return max((len(values_by_size) for values_by_size in columns.values()), default=0) >= _MIN_COLUMNS_OF_IOZONE
 
 
 def _column_of(result: Result) -> str | None:
     params = result.summary.params
     kind = tuple(str(params.get(name)) for name in ("op", "pattern", "pass", "library"))
-    return next((name for name, own in _IOZONE.items() if own == kind), None)
+    return next((name for name, kind_of_column in _IOZONE.items() if kind_of_column == kind), None)
 
 
 def _iozone(results: Sequence[Result]) -> list[Table]:
@@ -207,8 +209,8 @@ def _iozone(results: Sequence[Result]) -> list[Table]:
             params = result.summary.params
             places.setdefault((int(params["size"]), int(params["block"])), {})[column] = result
     rows: list[Row] = [
-        [f"{size // 1024}", f"{record // 1024}", *(_kibibytes(own.get(name)) for name in _IOZONE)]
-        for (size, record), own in sorted(places.items())
+        [f"{size // 1024}", f"{record // 1024}", *(_kibibytes(group.get(name)) for name in _IOZONE)]
+        for (size, record), group in sorted(places.items())
     ]
     notes = [_size_note(results[-1])] if results else []
     return [Table(PROBE, "IOzone's matrix, KiB/s", ["kB", "reclen", *_IOZONE], rows, notes)] if rows else []

@@ -22,7 +22,7 @@ from nameplate.probes import (
     repetitions,
 )
 
-# Where a sample has these quantities.
+# The path of each quantity in the records.
 _PLACES: Mapping[Callable[..., float], list[str]] = {
     elapsed: ["sample/elapsed_s"], moved_bytes: ["sample/work/bytes"], operations: ["sample/work/ops"],
     floating_point_operations: ["sample/work/flops"], repetitions: ["sample/repetitions"], one: [],
@@ -34,24 +34,26 @@ class NoFormulaError(ValueError):
 
 
 def formula_of(metric: Metric) -> dict[str, Any]:
-    """Return how nameplate-core computes a metric in one round.
+    """Return how nameplate-core computes a metric in one round, as an object for JSON.
 
-    A quotient has ``numerator`` and ``denominator``. Each is a list of products that are added. A product has
-    ``times``, the places in the records of numbers that are multiplied, and ``over``, those by which it is divided,
-    both in this order; a place is like ``sample/work/bytes`` or ``outcome/params/threads``. A percentile has ``share``.
+    A percentile has ``share``. A quotient has ``numerator`` and ``denominator``, each a list of products that are
+    added. A product has ``times``, the paths of the numbers that are multiplied, and ``over``, the paths of the numbers
+    by which the product is then divided. A path leads to a number in the records, such as ``sample/work/bytes`` or
+    ``outcome/params/threads``.
 
     Raises:
-        NoFormulaError: the metric is of another kind, or a quantity of it has no place.
+        NoFormulaError: the metric is neither a quotient nor a percentile, or uses a quantity that the core cannot
+            compute.
     """
-    if isinstance(metric, Percentile):
+    if isinstance(metric, Percentile) and metric.operations == "all":
         return {"share": metric.share}
     if not isinstance(metric, Ratio):
-        raise NoFormulaError(f"{metric.name}: nameplate-core computes quotients and percentiles only")
+        raise NoFormulaError(f"{metric.name}: nameplate-core computes quotients and percentiles of all operations only")
     return {"numerator": _products_of(metric.numerator), "denominator": _products_of(metric.denominator)}
 
 
 def _products_of(quantity: SampleQuantity) -> list[dict[str, list[str]]]:
-    return [_product_of(each) for each in (quantity.of if isinstance(quantity, Sum) else (quantity,))]
+    return [_product_of(factor) for factor in (quantity.of if isinstance(quantity, Sum) else (quantity,))]
 
 
 def _product_of(quantity: SampleQuantity) -> dict[str, list[str]]:

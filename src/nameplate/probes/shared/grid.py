@@ -1,4 +1,4 @@
-"""Build tables of one metric by two parameters, as the reproduced studies print them."""
+"""Build tables of one metric by two parameters."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RowKey = tuple[Value, ...]
 
 
 def quantity_of(result: Result | None) -> Quantity | None:
-    """Return a result's value with its unit and 95 % interval; None if there is no result or it has no value."""
+    """Return a result's value with its unit and 95 % interval; None without a result or without a value."""
     if result is None or result.summary.value is None:
         return None
     return Quantity(result.summary.value, result.summary.unit, result.summary.ci)
@@ -27,8 +27,8 @@ def quantity_of(result: Result | None) -> Quantity | None:
 def value_text(name: str, value: Value) -> str:
     """Return a parameter's value as text: ``8KiB`` if ``name`` is block, size or payload, otherwise the value itself.
 
-    Such a size must be a number of bytes, and a text that is none raises ValueError. Sizes are rounded to three
-    significant digits (see ``size_text``), so that different values may have the same text.
+    The value of block, size and payload is a number of bytes; any other value of them raises ValueError. Sizes are
+    rounded to three significant digits (see ``size_text``), so that different sizes may have the same text.
     """
     return size_text(float(value)) if name in _SIZES else str(value)
 
@@ -36,7 +36,8 @@ def value_text(name: str, value: Value) -> str:
 def varying(results: Sequence[Result]) -> list[str]:
     """Return the names of the parameters in which the results differ, in the order of their first appearance.
 
-    A parameter that only some of the results have counts as different. The list is empty for fewer than two results.
+    A parameter that is missing in some of the results counts as different. The list is empty for fewer than two
+    results.
     """
     names = list(dict.fromkeys(name for result in results for name in result.summary.params))
     return [name for name in names if len({result.summary.params.get(name) for result in results}) > 1]
@@ -45,9 +46,8 @@ def varying(results: Sequence[Result]) -> list[str]:
 def labels(results: Sequence[Result]) -> list[str]:
     """Return a label for each result, in their order: the parameters in which they differ, as ``op=read block=8KiB``.
 
-    Parameters that a probe chose itself, which are not in the result's id, are left out. A label without any parameter,
-    as that of a single result, is ``single experiment``. Sizes are rounded as in ``value_text``, so that labels may be
-    equal.
+    Parameters that a probe chose itself are left out; they are not part of a result's id. The label is ``single
+    experiment`` if no parameter is left. Sizes are rounded as in ``value_text``, so that two labels may be equal.
     """
     names = varying(results)
     return [
@@ -60,9 +60,9 @@ def labels(results: Sequence[Result]) -> list[str]:
 
 
 def grouped(results: Sequence[Result], key: Callable[[Result], K]) -> dict[K, list[Result]]:
-    """Return the results by ``key(result)``, with the keys in the order of their first appearance.
+    """Return the results by ``key(result)``. Keys are in the order of their first result.
 
-    The results of a key keep their order.
+    The results of one key keep their order.
     """
     groups: dict[K, list[Result]] = {}
     for result in results:
@@ -71,10 +71,10 @@ def grouped(results: Sequence[Result], key: Callable[[Result], K]) -> dict[K, li
 
 
 def without(params: Mapping[str, Value], names: Sequence[str]) -> str:
-    """Return the parameters except those in ``names`` as text, such as ``op=read threads=2``; "" if none is left.
+    """Return the parameters except the ones in ``names`` as text, such as ``op=read threads=2``; "" if none is left.
 
-    The order is that of ``params``. Experiments that differ only in ``names`` have the same text, so it serves as a
-    key. Sizes are rounded as in ``value_text``.
+    The order is the order of ``params``. Experiments that differ only in ``names`` have the same text, so it serves as
+    a key. Sizes are rounded as in ``value_text``.
     """
     return " ".join(f"{name}={value_text(name, value)}" for name, value in params.items() if name not in names)
 
@@ -82,44 +82,51 @@ def without(params: Mapping[str, Value], names: Sequence[str]) -> str:
 def crossed(
     results: Sequence[Result], rows: Sequence[str], column: tuple[str, str], cells: Mapping[str, tuple[str, CellOf]]
 ) -> list[tuple[str, list[str], list[Row], list[list[Result]]]]:
-    """Return tables with the parameters ``rows`` down and one parameter across, for each set of values of the others.
+    """Return tables with the parameters ``rows`` down and one parameter across, one for each set of other parameters.
 
-    ``column`` is the parameter across, whose values are whole numbers, and the singular of a noun for it, such as
-    ``("threads", "thread")``. ``cells`` maps a heading to the metric that is shown below it and a function that returns
-    the cell of a result; each value of the parameter across has a column for each heading. Every result of these
-    metrics must have the parameter across and those in ``rows``, or KeyError is raised; other results are ignored.
+    ``column`` is the name of the parameter across, whose values are whole numbers, and the singular of a noun for the
+    headings, such as ``("threads", "thread")``. ``cells`` maps the text of a heading to a metric and a function that
+    returns the cell of a result. For each value of the parameter across, a table has one column for each entry of
+    ``cells``. Results of metrics that are not in ``cells`` are ignored. Raises KeyError if another result lacks the
+    parameter across or one in ``rows``.
 
     Each table is a tuple of four:
 
-    - the title: the other parameters in which the results differ, as ``name=value`` words; "" if there are none
-    - the headings, such as ``bandwidth, 2 threads``, without one for the first column; the numbers ascend
-    - the body: rows in the order of their first results, which begin with their label (see ``row_label``); a cell that
-      was not measured is None
+    - the title: the other parameters in which the results differ, as ``name=value`` separated by spaces; "" if there
+      are none
+    - the headings, such as ``bandwidth, 2 threads``, with the numbers ascending; the first column has no heading in
+      this list
+    - the body: rows in the order of their first results. A row begins with its label (see ``row_label``), and a cell
+      that was not measured is None
     - the results of each row, in the order of the body
 
     A table with fewer than two rows is left out.
     """
-    found = []
-    wanted = {metric for metric, _ in cells.values()}
-    own_cells = [result for result in results if result.summary.metric in wanted]
-    differing = set(varying(own_cells))
+    tables = []
+    metrics = {metric for metric, _ in cells.values()}
+    cell_results = [result for result in results if result.summary.metric in metrics]
+    differing = set(varying(cell_results))
     name, noun = column
-    for others, own in grouped(own_cells, lambda r: without(r.summary.params, [*rows, name])).items():
-        values = sorted({int(result.summary.params[name]) for result in own})
-        by_row = grouped(own, lambda r: tuple(r.summary.params[row] for row in rows))
+    for rest, group in grouped(cell_results, lambda r: without(r.summary.params, [*rows, name])).items():
+        values = sorted({int(result.summary.params[name]) for result in group})
+        by_row = grouped(group, lambda r: tuple(r.summary.params[row] for row in rows))
         if len(by_row) < 2:
             continue
-        places = {(key, int(r.summary.params[name]), r.summary.metric): r for key, each in by_row.items() for r in each}
+        places = {
+            (key, int(r.summary.params[name]), r.summary.metric): r
+            for key, row_results in by_row.items()
+            for r in row_results
+        }
         labels = _distinct_labels(by_row, rows)
         body: list[Row] = [
-            [labels[key], *(_shown(places.get((key, value, metric)), show) for value in values
+            [labels[key], *(_cell_text(places.get((key, value, metric)), show) for value in values
                             for metric, show in cells.values())]
             for key in by_row
         ]  # fmt: skip
         headings = [f"{heading}, {value} {noun}{'s' if value > 1 else ''}" for value in values for heading in cells]
-        title = " ".join(word for word in others.split() if word.partition("=")[0] in differing)
-        found.append((title, headings, body, list(by_row.values())))
-    return found
+        title = " ".join(word for word in rest.split() if word.partition("=")[0] in differing)
+        tables.append((title, headings, body, list(by_row.values())))
+    return tables
 
 
 def _distinct_labels(by_row: Mapping[RowKey, Sequence[Result]], rows: Sequence[str]) -> dict[RowKey, str]:
@@ -129,14 +136,14 @@ def _distinct_labels(by_row: Mapping[RowKey, Sequence[Result]], rows: Sequence[s
     return {key: label if times[label] == 1 else " ".join(map(str, key)) for key, label in labels.items()}
 
 
-def _shown(result: Result | None, show: CellOf) -> str | Quantity | None:
+def _cell_text(result: Result | None, show: CellOf) -> str | Quantity | None:
     return None if result is None else show(result)
 
 
 def row_label(result: Result, names: Sequence[str]) -> str:
-    """Return the name of a result's row: the values of the parameters ``names`` in this order, such as ``read 8KiB``.
+    """Return the label of a result's row: the values of the parameters ``names`` in this order, such as ``read 8KiB``.
 
-    Raises KeyError if the result lacks one of them.
+    Raises KeyError if the result lacks one of these parameters.
     """
     return " ".join(value_text(name, result.summary.params[name]) for name in names)
 
@@ -144,29 +151,23 @@ def row_label(result: Result, names: Sequence[str]) -> str:
 def grids(probe: str, results: Sequence[Result], rows: str, columns: str) -> list[Table]:
     """Return tables of the parameter ``rows`` (down) by the parameter ``columns`` (across), with the values as cells.
 
-    There is a table for each metric and each set of values of the other parameters. ``probe`` is the name of the probe
-    for the tables. Every result must have both parameters, or KeyError is raised; their values are numbers, and both
-    ascend. A size in ``rows``, such as block, is shown as in ``value_text``. A table in which only one value of either
-    occurs is left out. The title is the metric and the other parameters in which the tables differ; a cell that was not
-    measured is None.
+    There is one table for each metric and each set of values of the other parameters; its title is the metric and the
+    other parameters in which the tables differ. ``probe`` is the name of the probe that the tables belong to. Both
+    parameters must be numbers; they ascend, and a size in ``rows``, such as ``block``, is shown as in ``value_text``. A
+    cell that was not measured is None. A table with only one value of either parameter is left out. Raises KeyError if
+    a result lacks one of the two parameters.
     """
     groups: dict[tuple[str, str], dict[tuple[Value, Value], Result]] = {}
     for result in results:
         params = result.summary.params
-        others = " ".join(f"{name}={value}" for name, value in params.items() if name not in (rows, columns))
-        groups.setdefault((result.summary.metric, others), {})[(params[rows], params[columns])] = result
-    common = _common([others for _, others in groups])
+        rest = " ".join(f"{name}={value}" for name, value in params.items() if name not in (rows, columns))
+        groups.setdefault((result.summary.metric, rest), {})[(params[rows], params[columns])] = result
+    common: set[str] = set.intersection(*(set(rest.split()) for _, rest in groups)) if groups else set()
     return [
-        _grid(probe, " ".join([metric, *(word for word in others.split() if word not in common)]), cells, rows, columns)
-        for (metric, others), cells in groups.items()
+        _grid(probe, " ".join([metric, *(word for word in rest.split() if word not in common)]), cells, rows, columns)
+        for (metric, rest), cells in groups.items()
         if len({row for row, _ in cells}) > 1 and len({column for _, column in cells}) > 1
     ]
-
-
-def _common(titles: Sequence[str]) -> set[str]:
-    """Return the words that all titles contain."""
-    words = [set(title.split()) for title in titles]
-    return set.intersection(*words) if words else set()
 
 
 def _grid(probe: str, title: str, cells: dict[tuple[Value, Value], Result], rows: str, columns: str) -> Table:

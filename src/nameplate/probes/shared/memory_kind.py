@@ -1,4 +1,4 @@
-"""Name the kind of memory that an experiment really used."""
+"""Name the kind of memory that an experiment used, and what is special about its mount."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from nameplate.records.plan_record import Value
 def kind_of(params: Mapping[str, Value]) -> str:
     """Return the kind of memory for a table's title, such as ``memory=pmem, path=/mnt/pmem``; "" for ordinary memory.
 
-    It has those of the parameters ``memory``, ``path`` and ``persist`` that are present, in this order. Memory is
-    ordinary with ``memory=dram``, or without that parameter.
+    ``params`` are the parameters of an experiment. The result lists ``memory``, ``path`` and ``persist``, without
+    parameters that are missing. Memory is ordinary if ``memory`` is ``dram`` or missing.
     """
     if params.get("memory", "dram") == "dram":
         return ""
@@ -20,32 +20,24 @@ def kind_of(params: Mapping[str, Value]) -> str:
 
 
 def mount_remarks(experiment: ResolvedExperiment) -> list[str]:
-    """Return remarks on what an experiment's mount is, and on the durability of stores to it if that is in doubt.
+    """Return remarks on the kind of file system that an experiment used as memory, and on doubts about its durability.
 
-    It reads the labels ``filesystem``, ``path`` and ``mount``, which is "dax", "memory" or "file", and raises KeyError
-    if one is missing or ``mount`` is another word. The label ``durability`` may be missing; "forced" and "none" add a
-    remark, and "none" needs the parameter ``persist``.
+    The first remark depends on the labels ``filesystem``, ``path`` and ``mount``, which is "dax", "memory" or "file". A
+    second one follows if the label ``durability``, which may be missing, is "forced" or "none". Raises KeyError if one
+    of the other labels is missing, if ``mount`` has another value, or if ``durability`` is "none" and the parameter
+    ``persist`` is missing.
     """
-    return [_mount(experiment.labels), *_durability(experiment)]
-
-
-def _mount(labels: Mapping[str, str]) -> str:
+    labels = experiment.labels
     system, path = labels["filesystem"], labels["path"]
-    return {
+    mount = {
         "dax": f"{system} with DAX on {path}: loads and stores reach the device",
         "memory": f"{system} on {path}: ordinary memory, not persistent memory",
         "file": f"an ordinary file of {system} on {path}, through the page cache: not persistent memory",
     }[labels["mount"]]
-
-
-def _durability(experiment: ResolvedExperiment) -> list[str]:
-    durability = experiment.labels.get("durability")
+    durability = labels.get("durability")
     if durability == "forced":
-        return ["PMEM_IS_PMEM_FORCE=1 makes libpmem treat it as persistent, whatever it is"]
+        return [mount, "PMEM_IS_PMEM_FORCE=1 makes libpmem treat it as persistent, whatever it is"]
     if durability != "none":
-        return []
-    return [
-        "not persistent according to libpmem"
-        if experiment.params["persist"] == "none"
-        else "not persistent: flushed by msync"
-    ]
+        return [mount]
+    by_msync = experiment.params["persist"] != "none"
+    return [mount, "not persistent: flushed by msync" if by_msync else "not persistent according to libpmem"]

@@ -1,4 +1,7 @@
-"""Fit the cost of a message by size: t_s and t_w on both sides of every break point, and the cause of each break."""
+"""Fit the cost of a message by size: start-up time t_s and time per byte t_w of each line between break points.
+
+Name the limit of the MPI library or the system that may cause a break point.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +21,10 @@ from nameplate.statistics.stats import median
 if TYPE_CHECKING:
     from nameplate.statistics.piecewise_linear import Bounds, Lines
 
-# Fewer sizes are not a curve. Of more sizes an even selection is fitted: the time of a fit is quadratic in them.
+# Fewer sizes are not a curve. Of more sizes an even selection is fitted, since the time of a fit is quadratic in them.
 MIN_SIZES = 10
 MAX_SIZES = 400
-# A limit applies to the message with the header that a library adds; a larger distance means another limit.
+# A limit of the system applies to the message and the header that the library adds, which is at most this large.
 LARGEST_HEADER = 128
 # A wider interval would contain almost any limit.
 WIDEST = 2
@@ -34,9 +37,10 @@ class Cost:
 
     - ``params``: the parameters that its experiments have in common, without ``size``
     - ``sizes``: the fitted sizes in bytes, ascending
-    - ``lines`` and ``bounds``: the fitted lines with their breaks, and the 95 % intervals of both
-    - ``rounds``: the median number of rounds of a size
-    - ``pairs_between_nodes``: the number of pairs of ranks that are on different nodes, 0 if it was not recorded
+    - ``lines``: the fitted lines and their break points; ``bounds``: the 95 % intervals of the lines and of the break
+      points
+    - ``rounds``: the median over the sizes of the number of rounds
+    - ``pairs_between_nodes``: the number of pairs whose ranks are on different nodes, 0 if it was not recorded
     """
 
     params: Mapping[str, Value]
@@ -51,7 +55,7 @@ class Cost:
 class BoundedLine:
     """One line of a fit, t = t_s + t_w · size, with its 95 % intervals and the range of sizes for which it holds.
 
-    ``startup`` is t_s in s, ``per_byte`` is t_w in s/B. The range includes both ends.
+    ``startup`` is t_s in s, and ``per_byte`` is t_w in s/B. Both ``from_bytes`` and ``to_bytes`` belong to the range.
     """
 
     from_bytes: float
@@ -60,9 +64,9 @@ class BoundedLine:
     per_byte: Quantity
 
     def bandwidth(self, unit: str) -> Quantity | None:
-        """Return 1/t_w with its interval in ``unit``, which is "B/s" or "bit/s".
+        """Return 1/t_w with its 95 % interval in ``unit``, which is "B/s" or "bit/s".
 
-        The result is None if t_w may be zero or has no interval, since the bandwidth then has no upper bound.
+        The result is None if t_w has no interval, or if the interval reaches 0: the bandwidth then has no upper bound.
         """
         factor = BITS if unit == "bit/s" else 1
         value, interval = self.per_byte.value, self.per_byte.ci
@@ -74,17 +78,17 @@ class BoundedLine:
 def find_costs(results: Sequence[Result]) -> list[Cost]:
     """Return a fit for each curve of message times over the message size, in the order of their first results.
 
-    ``results`` are those of mpi_pingpong. Only those of the metric ``latency`` with ``round_values`` are used.
-    Experiments that differ only in ``size`` form a curve; one with fewer than ``MIN_SIZES`` sizes is left out, and of
-    more than ``MAX_SIZES`` an even selection is fitted (see ``piecewise_linear.fit_lines``). Fits are cached.
+    ``results`` are the results of mpi_pingpong; only the metric ``latency`` with ``round_values`` is used. Experiments
+    that differ only in ``size`` form a curve. A curve with fewer than ``MIN_SIZES`` sizes is left out. Of more than
+    ``MAX_SIZES`` sizes, an even selection is fitted (see ``piecewise_linear.fit_lines``). Fits are cached.
     """
     timed = [r for r in results if r.summary.metric == "latency" and r.round_values]
-    found = []
-    for own in grouped(timed, lambda r: without(r.summary.params, ["size"])).values():
-        ascending = sorted(own, key=lambda r: int(r.summary.params["size"]))
+    costs = []
+    for group in grouped(timed, lambda r: without(r.summary.params, ["size"])).values():
+        ascending = sorted(group, key=lambda r: int(r.summary.params["size"]))
         if len(ascending) >= MIN_SIZES:
-            found.append(_cost_of(ascending[:: math.ceil(len(ascending) / MAX_SIZES)]))
-    return found
+            costs.append(_cost_of(ascending[:: math.ceil(len(ascending) / MAX_SIZES)]))
+    return costs
 
 
 def _cost_of(ascending: Sequence[Result]) -> Cost:
@@ -97,7 +101,10 @@ def _cost_of(ascending: Sequence[Result]) -> Cost:
 
 
 def bounded_lines(cost: Cost) -> list[BoundedLine]:
-    """Return the lines of a fit with their 95 % intervals, in ascending order of size; one more than it has breaks."""
+    """Return the lines of a fit with their 95 % intervals, in ascending order of size.
+
+    There is one more line than the fit has break points.
+    """
     return [
         BoundedLine(
             line.first_bytes,
@@ -118,12 +125,12 @@ def _fitted(sizes: tuple[int, ...], rounds: tuple[tuple[float, ...], ...]) -> tu
     return lines, bound_lines(sizes, rounds, lines)
 
 
-def cost_results(results: Sequence[Result], machine: Machine) -> list[Result]:
-    """Return the derived results of every curve: two for each line, then one for each break.
+def cost_results(results: Sequence[Result]) -> list[Result]:
+    """Return the derived results of every curve: two for each line, then one for each break point.
 
     A line has ``startup_time`` (s) and ``incremental_cost`` (s/B), with the range of its sizes in bytes as the
-    parameters ``from`` and ``to``. A break has ``breakpoint`` (B), with the parameter ``kind``: "jump" or "bend".
-    ``results`` are those of mpi_pingpong; the machine is not used. Curves are those of ``find_costs``.
+    parameters ``from`` and ``to``. A break point has ``breakpoint`` (B), with the parameter ``kind``, which is "jump"
+    or "bend". ``results`` are the results of mpi_pingpong, from which ``find_costs`` builds the curves.
     """
     derived = []
     for cost in find_costs(results):
@@ -134,20 +141,20 @@ def cost_results(results: Sequence[Result], machine: Machine) -> list[Result]:
                 derived_result(DerivedMetric("mpi_pingpong", metric, "lower"), quantity, cost.rounds, FITTED, params)
                 for metric, quantity in fitted
             ]
-        for found, interval in zip(cost.lines.breaks, cost.bounds.breaks, strict=True):
-            quantity = Quantity(found.at_bytes, "B", interval)
-            params = {**cost.params, "kind": "jump" if found.is_jump else "bend"}
+        for bend, interval in zip(cost.lines.breaks, cost.bounds.breaks, strict=True):
+            quantity = Quantity(bend.at_bytes, "B", interval)
+            params = {**cost.params, "kind": "jump" if bend.is_jump else "bend"}
             metric = DerivedMetric("mpi_pingpong", "breakpoint", "higher")
             derived.append(derived_result(metric, quantity, cost.rounds, FITTED, params))
     return derived
 
 
 def _explanation(at_bytes: float, interval: tuple[float, float], machine: Machine) -> str:
-    """Return the limits of the library and the links within a break's interval, nearest first."""
+    """Return the limits of the library and the links within a break point's interval, nearest first."""
     if interval[1] > WIDEST * interval[0]:
         return "not known, the interval is too wide"
     near = [(name, limit) for name, limit in _limits(machine) if interval[0] <= limit <= interval[1] + LARGEST_HEADER]
-    near.sort(key=lambda each: abs(each[1] - at_bytes))
+    near.sort(key=lambda candidate: abs(candidate[1] - at_bytes))
     return ", ".join(f"{name} = {limit:,.0f} B" for name, limit in near) or "no limit reported by MPI or the system"
 
 
@@ -161,18 +168,19 @@ def _limits(machine: Machine) -> list[tuple[str, float]]:
 
 
 def link_mtus(machine: Machine) -> dict[str, float]:
-    """Return the MTU in bytes of each link of the job's first node, by interface name in alphabetical order.
+    """Return the MTU in bytes of each network interface of the job's first node, by name in alphabetical order.
 
-    It is empty if there is no job, or its MTUs were not recorded.
+    The result is empty if there is no job, or if the run recorded no MTUs.
     """
     return dict(sorted(((machine.job and machine.job.mtu_bytes) or {}).items()))
 
 
 def cost_tables(results: Sequence[Result], machine: Machine) -> list[Table]:
-    """Return for each curve a table of its lines and, if it has breaks, a table of the breaks.
+    """Return for each curve a table of its lines and, if it has break points, a table of the break points.
 
-    ``results`` are those of mpi_pingpong. The limits of the machine's job (eager limits, MTUs, socket buffers) explain
-    breaks, as far as they were recorded. Curves are those of ``find_costs``; without a curve the list is empty.
+    ``results`` are the results of mpi_pingpong, from which ``find_costs`` builds the curves; without a curve the list
+    is empty. Break points are explained by the limits that ``machine.job`` recorded: eager limits, MTUs and socket
+    buffers.
     """
     tables = []
     costs = find_costs(results)
@@ -201,12 +209,12 @@ def cost_tables(results: Sequence[Result], machine: Machine) -> list[Table]:
 def _break_table(cost: Cost, title: str, machine: Machine) -> Table:
     body: list[Row] = [
         [
-            f"{found.at_bytes:,.0f} B",
+            f"{bend.at_bytes:,.0f} B",
             f"{interval[0]:,.0f} to {interval[1]:,.0f} B",
-            Quantity(found.jump_s, "s") if found.is_jump else "none",
-            _explanation(found.at_bytes, interval, machine),
+            Quantity(bend.jump_s, "s") if bend.is_jump else "none",
+            _explanation(bend.at_bytes, interval, machine),
         ]
-        for found, interval in zip(cost.lines.breaks, cost.bounds.breaks, strict=True)
+        for bend, interval in zip(cost.lines.breaks, cost.bounds.breaks, strict=True)
     ]
     return Table("mpi_pingpong", f"Break points{title}", ["at", "95 % interval", "jump", "cause"], body)
 

@@ -15,13 +15,18 @@ from nameplate.records.run_record import Sample
 BITS = 8
 
 
+def is_udp(experiment: ResolvedExperiment) -> bool:
+    """Return whether the experiment's parameter ``protocol`` is "udp"."""
+    return experiment.params["protocol"] == "udp"
+
+
 def rated_link(experiment: ResolvedExperiment, directions: int) -> Rated:
     """Return the interface's speed in B/s times ``directions`` as reference value.
 
-    ``directions`` is 1, or 2 for traffic that flows in both directions at once. The result has no value if the traffic
-    stays on this machine (the fact ``is_local``) or the interface reports no speed (0 in the fact
-    ``link_bytes_per_s``); the experiment must have both facts. The label ``interface`` may be missing. A speed that the
-    user gives is multiplied by ``directions``, too.
+    ``directions`` is 1, or 2 for traffic that flows in both directions at once. A speed that the user gives is
+    multiplied by ``directions`` as well. The result has no value if the fact ``is_local`` is not 0, which means that
+    the traffic stays on this machine, or if the fact ``link_bytes_per_s`` is 0, which means that the interface reports
+    no speed. The experiment must have both facts. The label ``interface`` may be missing.
     """
     if experiment.facts["is_local"]:
         return Rated(None, "the traffic does not leave this machine, so no link limits it", can_be_given=False)
@@ -30,27 +35,27 @@ def rated_link(experiment: ResolvedExperiment, directions: int) -> Rated:
 
 
 def notes_of(results: Sequence[Result]) -> list[str]:
-    """Return a list with a note if the traffic of any of the results did not leave the machine, or an empty list.
+    """Return a list with a note if the traffic of any result did not leave the machine, or an empty list.
 
-    The fact ``is_local`` tells; a result without it is taken for traffic that left the machine.
+    The traffic did not leave the machine if the fact ``is_local`` is not 0. A result without the fact is ignored.
     """
     is_local = any(result.facts.get("is_local") for result in results)
     return ["The traffic did not leave this machine: the values are those of its kernel, not of a network."] * is_local
 
 
 def way(experiment: ResolvedExperiment, samples: Sequence[Sample]) -> list[str]:
-    """Return remarks: which path the traffic took, and whether the peer served others at the same time.
+    """Return remarks: the path of the traffic, and a remark if the peer served other clients at the same time.
 
-    The path is the interface, the route and its MTU, such as ``eth0, in the same network, MTU 1500``, as far as they
-    are known (an empty text if nothing is known), or a remark that the traffic used no network. The experiment must
-    have the facts ``is_local`` and ``path_mtu_bytes`` (0 if not known), each sample the counter ``other_sessions``. The
-    labels ``peer`` ("own" for a peer that nameplate started), ``interface`` and ``route`` ("gateway" or "direct") may
-    be missing.
+    The path is the interface, the route and the MTU, such as ``eth0, in the same network, MTU 1500``, or a remark that
+    the traffic used no network. A part that is not known is left out; the path is "" if nothing is known. The
+    experiment must have the facts ``is_local`` and ``path_mtu_bytes`` (0 if not known), and each sample the counter
+    ``other_sessions``. The labels ``peer`` ("own" for a peer that nameplate started), ``interface`` and ``route``
+    ("gateway" or "direct") may be missing.
     """
-    found = [_route(experiment)]
+    remarks = [_route(experiment)]
     if any(sample.counters["other_sessions"] > 0 for sample in samples):
-        found.append("the peer served others at the same time")
-    return found
+        remarks.append("the peer served others at the same time")
+    return remarks
 
 
 def _route(experiment: ResolvedExperiment) -> str:
@@ -66,7 +71,7 @@ def _route(experiment: ResolvedExperiment) -> str:
 
 
 def in_bits(result: Result) -> Quantity | None:
-    """Return a result in B/s as bits per second, the unit of networks, with its interval; None if it has no value."""
+    """Return a result in B/s as bits per second, with its interval; None if the result has no value."""
     row = result.summary
     if row.value is None:
         return None
@@ -77,7 +82,7 @@ def in_bits(result: Result) -> Quantity | None:
 def network_use(experiments: Sequence[Experiment], rounds: int) -> str:
     """Return a text that says for how many seconds ``rounds`` rounds of the experiments load the path to the peer.
 
-    It is the sum of their slices, rounded to whole seconds; without experiments it is 0 s.
+    The time is ``rounds`` times the sum of the experiments' slices, rounded to whole seconds.
     """
     time_s = rounds * sum(experiment.slice_s for experiment in experiments)
     return f"{time_s:.0f} s of traffic at full speed or at the given rate"

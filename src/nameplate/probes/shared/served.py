@@ -1,5 +1,6 @@
-"""Decide what served a file's bytes, from the page cache's content and the bytes moved by the process and the
-device.
+"""Decide what served a file's bytes: the page cache, a device, or both.
+
+The evidence is the content of the page cache, and the bytes that the process and the device moved.
 """
 
 from __future__ import annotations
@@ -17,60 +18,67 @@ ALL, NONE = 0.95, 0.05
 
 
 def evidence(experiment: ResolvedExperiment, samples: Sequence[Sample]) -> dict[str, float]:
-    """Return the evidence of all samples together, without what the system does not report in every sample.
+    """Return numbers that show where the bytes of all samples together came from, by name.
 
-    ``resident_before`` and ``resident_after`` are the mean shares (0 to 1) of the file in the page cache. ``fetched``
-    and ``given`` are the bytes that the process read from storage, and wrote to it or to the page cache, per byte of
-    the user; ``device_read`` and ``device_written`` are those of the whole device. The result is empty without samples,
-    and lacks the last four if the user moved no bytes. The fact ``file_bytes`` is read, and each sample's counters
-    ``resident_before_bytes``, ``resident_after_bytes``, ``process_read_bytes``, ``process_write_bytes``,
-    ``device_read_bytes`` and ``device_write_bytes``, -1 where the system does not report them; all of them must exist.
+    - ``resident_before``, ``resident_after``: the mean share (0 to 1) of the file in the page cache before and after a
+      sample
+    - ``fetched``, ``given``: the bytes that the process read from storage, and wrote to storage or to the page cache,
+      per byte that the user moved
+    - ``device_read``, ``device_written``: the bytes that the whole device read and wrote, per byte that the user moved
+
+    A number is missing if the system does not report it in every sample. A number per byte is missing if the user moved
+    no bytes. Without samples the result is empty. The experiment must have the fact ``file_bytes``, and every sample
+    the counters ``resident_before_bytes``, ``resident_after_bytes``, ``process_read_bytes``, ``process_write_bytes``,
+    ``device_read_bytes`` and ``device_write_bytes``, which are -1 where the system does not report them.
     """
     user_bytes = sum(sample.work.bytes for sample in samples)
-    whole_bytes = len(samples) * experiment.facts["file_bytes"]
+    read_bytes = len(samples) * experiment.facts["file_bytes"]
     of = {
-        "resident_before": ("resident_before_bytes", whole_bytes),
-        "resident_after": ("resident_after_bytes", whole_bytes),
+        "resident_before": ("resident_before_bytes", read_bytes),
+        "resident_after": ("resident_after_bytes", read_bytes),
         "fetched": ("process_read_bytes", user_bytes),
         "given": ("process_write_bytes", user_bytes),
         "device_read": ("device_read_bytes", user_bytes),
         "device_written": ("device_write_bytes", user_bytes),
     }
-    found = {}
-    for name, (counter, whole) in of.items():
+    shares = {}
+    for name, (counter, total) in of.items():
         values = [sample.counters[counter] for sample in samples]
-        if whole and min(values) >= 0:
-            found[name] = sum(values) / whole
-    return found
+        if total and min(values) >= 0:
+            shares[name] = sum(values) / total
+    return shares
 
 
 def served_by(experiment: ResolvedExperiment, samples: Sequence[Sample]) -> str:
     """Return what served the bytes: ``page cache``, ``device nvme0n1``, ``RAM disk (tmpfs)``, a mixture or ``unknown``.
 
-    A device of a virtual machine is ``virtual device vda``, and a device whose name is not known only ``device``. A
-    mixture is ``mixed: 40 % device nvme0n1``, the share that came from the device. It is ``unknown`` if the system does
-    not report what the process read, unless the cache held the whole file before, or if a direct write reached no
-    storage. The verdict is computed from ``evidence``, the facts ``file_bytes`` and ``is_memory``, the parameters
-    ``op``, ``cache`` and ``sync``, which the experiment must have, and the labels ``filesystem`` and ``device``, which
-    may be missing.
+    In a virtual machine, the device is ``virtual device vda``. If its name is not known, it is only ``device``. A
+    mixture is ``mixed: 40 % device nvme0n1``, with the share that came from the device. The result is ``unknown`` in
+    two cases: for a read, the system does not report what the process read and the cache did not hold the whole file
+    before; or a direct write reached no storage.
+
+    The result is computed from ``evidence`` and from the experiment: the facts ``file_bytes`` and ``is_memory``, the
+    parameters ``op``, ``cache`` and ``sync``, and the labels ``filesystem`` and ``device``. Only the labels may be
+    missing.
     """
     if experiment.facts["is_memory"]:
         return f"RAM disk ({experiment.labels.get('filesystem') or 'memory'})"
-    found = evidence(experiment, samples)
+    shares = evidence(experiment, samples)
     if experiment.params["op"] == "read":
-        return _reader(experiment, found)
-    return _writer(experiment, found)
+        return _reader(experiment, shares)
+    return _writer(experiment, shares)
 
 
 def is_device(served: str) -> bool:
-    """Return whether a result of ``served_by`` names only a device, real or virtual."""
+    """Return whether ``served``, a result of ``served_by``, names only a device, real or virtual."""
     return served.startswith(("device", "virtual device"))
 
 
 def source(experiment: ResolvedExperiment, samples: Sequence[Sample]) -> str:
-    """Return what served the bytes without names and shares, given the samples of an experiment.
+    """Return what served the bytes, as ``served_by`` without names and shares.
 
-    It is ``page cache``, ``device`` (also a virtual one), ``RAM disk``, ``mixed`` or ``unknown``.
+    The result is ``page cache``, ``device`` (even for a virtual one), ``RAM disk``, ``mixed`` or ``unknown``.
+    ``samples`` are all samples of the experiment.
     """
     served = served_by(experiment, samples)
     return "device" if is_device(served) else served.partition(":")[0].partition(" (")[0]
@@ -81,23 +89,24 @@ def _device(experiment: ResolvedExperiment) -> str:
     return f"{kind} {experiment.labels.get('device') or ''}".strip()
 
 
-def _reader(experiment: ResolvedExperiment, found: Mapping[str, float]) -> str:
-    share = found.get("fetched")
+def _reader(experiment: ResolvedExperiment, shares: Mapping[str, float]) -> str:
+    share = shares.get("fetched")
     if share is None:
-        whole = found.get("resident_before", 0.0) >= ALL and experiment.params["cache"] != "direct"
-        return PAGE_CACHE if whole else UNKNOWN
+        is_resident = shares.get("resident_before", 0.0) >= ALL and experiment.params["cache"] != "direct"
+        return PAGE_CACHE if is_resident else UNKNOWN
     if share >= ALL:
         return _device(experiment)
     return PAGE_CACHE if share <= NONE else f"mixed: {share * 100:.0f} % {_device(experiment)}"
 
 
-def _writer(experiment: ResolvedExperiment, found: Mapping[str, float]) -> str:
-    """Return what served a write. Without fdatasync it ends in the page cache, whatever the kernel writes out
-    meanwhile.
+def _writer(experiment: ResolvedExperiment, shares: Mapping[str, float]) -> str:
+    """Return what served a write.
+
+    A write without fdatasync ends in the page cache, whatever the kernel writes out meanwhile.
     """
     if experiment.params["cache"] == "direct":
-        return _device(experiment) if found.get("given", 1.0) > NONE else UNKNOWN
+        return _device(experiment) if shares.get("given", 1.0) > NONE else UNKNOWN
     if experiment.params["sync"] != "none":
         return _device(experiment)
-    share = 0.0 if experiment.params["op"] == "write" else found.get("fetched", 0.0)
+    share = 0.0 if experiment.params["op"] == "write" else shares.get("fetched", 0.0)
     return PAGE_CACHE if share <= NONE else f"mixed: {min(share, 1.0) * 100:.0f} % {_device(experiment)}"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from nameplate.records.run_record import NodeTimes, Sample, Spread
 
-# A node's times: those of every rank, from the first start to the last finish, and those of the slowest rank.
+# Three times of a node: of every rank, from the first start to the last finish, and of the slowest rank.
 LEVELS = ("rank", "window", "longest")
 # DistributedStream's average of a node: the sum of its ranks' bandwidths, computed from their mean time.
 RANK_SUM = "rank_sum"
@@ -20,23 +20,25 @@ def node_times(sample: Sample) -> list[NodeTimes]:
 def level_evidence(samples: Sequence[Sample]) -> dict[str, float]:
     """Return rates in B/s and times in s over all nodes and repeats, by name.
 
-    Each of ``LEVELS``, such as ``window``, has ``window_average``, ``window_best``, ``window_worst``, the time of each
-    with the suffix ``_s``, and ``window_worst_node``, an index into the job's nodes. The rates are those of one rank
-    for the level rank, and of one node for the others. An average rate is the bytes of a repeat divided by the average
-    time. ``rank_sum_average``, with its time ``rank_sum_average_s``, is DistributedStream's average of a node; it can
-    exceed ``longest_best``. At least one sample must have nodes, or ValueError is raised.
+    For each level in ``LEVELS``, such as ``window``, the rates are ``window_average``, ``window_best`` and
+    ``window_worst``. ``_s`` is appended for the time of each rate, and ``window_worst_node`` is the index of the worst
+    node in the job's nodes. The rates of the level rank are of one rank, and the rates of the other levels of one node.
+    An average rate is the bytes of a repeat divided by the average time.
+
+    ``rank_sum_average``, with its time ``rank_sum_average_s``, is DistributedStream's average of a node; it can exceed
+    ``longest_best``. Raises ValueError if no sample has nodes.
     """
-    taken = [(place, node) for sample in samples for place, node in enumerate(node_times(sample))]
+    taken = [(index, node) for sample in samples for index, node in enumerate(node_times(sample))]
     nodes = [node for _, node in taken]
-    found: dict[str, float] = {}
+    evidence: dict[str, float] = {}
     for level in LEVELS:
-        best = max((_rate(node, level, _times(node, level).minimum_s), place) for place, node in taken)
-        worst = min((_rate(node, level, _times(node, level).maximum_s), place) for place, node in taken)
-        found |= _average(nodes, level)
-        found |= {f"{level}_best": best[0], f"{level}_worst": worst[0], f"{level}_worst_node": float(worst[1])}
-        found[f"{level}_best_s"] = min(_times(node, level).minimum_s for node in nodes)
-        found[f"{level}_worst_s"] = max(_times(node, level).maximum_s for node in nodes)
-    return found | _average(nodes, RANK_SUM)
+        best = max((_rate(node, level, _times(node, level).minimum_s), index) for index, node in taken)
+        worst = min((_rate(node, level, _times(node, level).maximum_s), index) for index, node in taken)
+        evidence |= _average(nodes, level)
+        evidence |= {f"{level}_best": best[0], f"{level}_worst": worst[0], f"{level}_worst_node": float(worst[1])}
+        evidence[f"{level}_best_s"] = min(_times(node, level).minimum_s for node in nodes)
+        evidence[f"{level}_worst_s"] = max(_times(node, level).maximum_s for node in nodes)
+    return evidence | _average(nodes, RANK_SUM)
 
 
 def _times(node: NodeTimes, level: str) -> Spread:

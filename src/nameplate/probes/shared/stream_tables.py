@@ -32,12 +32,15 @@ _RANK_AVERAGE = (
 def stream_tables(by_probe: ByProbe, machine: Machine) -> list[Table]:
     """Return mpi_stream's tables for each kind of memory: one of the configurations, then one for each level of times.
 
-    ``by_probe["mpi_stream"]`` must exist; its results of ``node_bandwidth`` with evidence and one of STREAM's four
-    functions as ``op`` have rows, and without any the list is empty. The job of ``machine``, which it must have, names
-    the nodes. The levels are each rank, each node, and each node by its slowest rank, as in DistributedStream.
+    ``by_probe["mpi_stream"]`` must exist. Its results of ``node_bandwidth`` have a row if they have evidence and their
+    ``op`` is one of STREAM's four functions; if none has a row, the list is empty. The levels are each rank, each node,
+    and each node by its slowest rank, as in DistributedStream. ``machine`` must have a job, which names the nodes.
     """
     names = nodes_of(machine)
-    measured = [result for result in by_probe["mpi_stream"] if _has_row(result)]
+    measured = [
+        result for result in by_probe["mpi_stream"]
+        if result.summary.metric == "node_bandwidth" and result.evidence and result.summary.params["op"] in _FUNCTIONS
+    ]  # fmt: skip
     tables: list[Table] = []
     for kind, results in grouped(measured, lambda result: kind_of(result.summary.params)).items():
         suffix = f"; {kind}" if kind else ""
@@ -45,21 +48,9 @@ def stream_tables(by_probe: ByProbe, machine: Machine) -> list[Table]:
     return tables
 
 
-def _has_row(result: Result) -> bool:
-    is_headline = result.summary.metric == "node_bandwidth" and bool(result.evidence)
-    return is_headline and result.summary.params["op"] in _FUNCTIONS
-
-
 def _ordered(results: Sequence[Result]) -> list[Result]:
     """Return the results by function, in STREAM's order."""
     return sorted(results, key=lambda result: list(_FUNCTIONS).index(str(result.summary.params["op"])))
-
-
-def _varied(results: Sequence[Result]) -> list[str]:
-    """Return the parameters besides the function that the plan varies; parameters that a rank chooses depend on
-    them.
-    """
-    return [name for name in varying(results) if name != "op" and any(f" {name}=" in each.id for each in results)]
 
 
 def _level(level: str, results: Sequence[Result], suffix: str, names: Sequence[str]) -> Table:
@@ -68,17 +59,15 @@ def _level(level: str, results: Sequence[Result], suffix: str, names: Sequence[s
     if level == "longest":
         columns = {"rank average": f"{RANK_SUM}_average", **columns}
         notes.append(_RANK_AVERAGE)
-    own = _varied(results)
+    # A parameter that a rank chooses is not in the id; it depends on the parameters of the plan.
+    varied = [name for name in varying(results) if name != "op" and any(f" {name}=" in result.id for result in results)]
     rows = [
-        [*_row_name(result, own), *_rates(result, columns), names[int(result.evidence[f"{level}_worst_node"])]]
+        [*_row_name(result, varied), *_rates(result, columns), names[int(result.evidence[f"{level}_worst_node"])]]
         for result in _ordered(results)
     ]
-    headings = ["Function", *map(_heading, own), *(word for rate in columns for word in (rate, "time")), "worst on"]
+    headings = ["Function", *(name.replace("_", " ") for name in varied)]
+    headings += [*(text for rate in columns for text in (rate, "time")), "worst on"]
     return Table("mpi_stream", f"{_TITLES[level]} ({_placing(results)}{suffix})", headings, rows, notes)
-
-
-def _heading(name: str) -> str:
-    return name.replace("_", " ")
 
 
 def _row_name(result: Result, names: Sequence[str]) -> Row:
@@ -97,12 +86,12 @@ def _rates(result: Result, columns: Mapping[str, str]) -> Iterator[Quantity]:
 
 
 def _placing(results: Sequence[Result]) -> str:
-    """Return the numbers of ranks, nodes and threads that are the same in all rows."""
+    """Return the numbers of ranks, nodes and threads as text; a number that varies between rows is left out."""
     nodes = int(results[0].facts["nodes"])
     ranks = {int(result.facts["ranks"]) for result in results}
     threads = {int(result.summary.params["threads"]) for result in results}
-    words = [f"{_count(ranks.pop(), 'rank')} on {_count(nodes, 'node')}" if len(ranks) == 1 else _count(nodes, "node")]
-    return ", ".join([*words, *([_count(threads.pop(), "thread")] if len(threads) == 1 else [])])
+    parts = [f"{_count(ranks.pop(), 'rank')} on {_count(nodes, 'node')}" if len(ranks) == 1 else _count(nodes, "node")]
+    return ", ".join([*parts, *([_count(threads.pop(), "thread")] if len(threads) == 1 else [])])
 
 
 def _count(number: int, noun: str) -> str:
@@ -110,7 +99,10 @@ def _count(number: int, noun: str) -> str:
 
 
 def _facts(results: Sequence[Result], kind: str) -> Table:
-    """Return the header of DistributedStream's output: a row for each configuration, with the functions that it ran."""
+    """Return a table like the header of DistributedStream's output, with a row for each configuration.
+
+    A row also names the functions that ran in this configuration.
+    """
     rows: dict[tuple[str | Quantity | None, ...], list[str]] = {}
     for result in _ordered(results):
         functions = rows.setdefault(tuple(_configuration(result)), [])

@@ -28,13 +28,14 @@ def write_series(
     path: Path,
     force: bool = False,
 ) -> None:
-    """Write a picture with one chart for each metric, below each other, with a line for each machine.
+    """Write a picture with one chart per metric, one below the other, in which each machine has a line.
 
-    ``series`` must not be empty and must be grouped by metric. The change points among ``changes`` are marked in the
-    chart of their metric; the run ``since`` of each must be among the points of that metric. Drifts, and changes of
-    metrics that are not in ``series``, are not marked. ``names`` gives the titles of the charts. The suffix of
-    ``path``, .svg, .pdf or .png, chooses the format; an earlier picture is replaced, with ``force`` also
-    another file.
+    - ``series``: the values of each metric and machine over time, grouped by metric, at least one
+    - ``changes``: the changes to mark with a vertical line at the run ``since``, which must be among the metric's
+      points. Only changes of the kind "step" of metrics in ``series`` are marked.
+    - ``names``: gives the titles of the charts
+    - ``path``: the file; its suffix .svg, .pdf or .png chooses the format
+    - ``force``: whether a file that is not an earlier picture may be replaced; run files are never replaced
 
     Raises:
         UsageError: the file name has no suffix of a picture format, or there are more than 30 metrics.
@@ -42,31 +43,33 @@ def write_series(
     """
     if path.suffix not in FORMATS:
         raise UsageError(f"{path}: not a picture format; use {', '.join(FORMATS)}")
-    by_metric = [list(own) for _, own in groupby(series, key=lambda each: each.key)]
+    by_metric = [list(group) for _, group in groupby(series, key=lambda metric: metric.key)]
     if len(by_metric) > _MAX_CHARTS:
         raise UsageError(
-            f"-o: {len(by_metric)} metrics do not fit one picture; add words to the pattern so that fewer match"
+            f"-o: {len(by_metric)} metrics do not fit into one picture; select fewer, for example by a parameter or "
+            "a metric name"
         )
-    write_picture({"vconcat": [_chart(own, changes, names) for own in by_metric]}, path, force)
+    write_picture({"vconcat": [_chart(group, changes, names) for group in by_metric]}, path, force)
 
 
-def _chart(own: Sequence[MetricHistory], changes: Sequence[ChangeReport], names: MetricNames) -> dict[str, Any]:
-    """Return the chart of one metric: a line for each machine, and a rule with the verdict at each change point."""
-    key = own[0].key
-    factor, unit = scale(own[0].usual, key.unit)
+def _chart(series: Sequence[MetricHistory], changes: Sequence[ChangeReport], names: MetricNames) -> dict[str, Any]:
+    """Return the chart of one metric: one line per machine, and the verdict at a vertical line at each change point."""
+    key = series[0].key
+    factor, unit = scale(series[0].typical, key.unit)
     points = [
-        {"started": point.started, "value": point.value / factor, "machine": each.machine}
-        for each in own
-        for point in each.points
+        {"started": point.started, "value": point.value / factor, "machine": metric.machine}
+        for metric in series
+        for point in metric.points
     ]
+    started = {point.path: point.started for metric in series for point in metric.points}
     steps = [
-        {"started": _started(own, change), "words": f"{change.verdict} {change.machine}"}
+        {"started": started[change.since], "words": f"{change.verdict} {change.machine}"}
         for change in changes
         if change.kind == "step" and change.key == key
     ]
     x = alt.X("started:T", title=None)
     y = alt.Y("value:Q", title=f"{key.metric} ({unit})", scale=alt.Scale(zero=False))
-    machines = alt.Scale(domain=[each.machine for each in own])
+    machines = alt.Scale(domain=[metric.machine for metric in series])
     runs, rules = alt.Chart().encode(x, y), alt.Chart().encode(x)
     layers = alt.layer(
         runs.mark_line(strokeWidth=1).encode(alt.Color("machine:N", scale=machines, legend=None)),
@@ -82,7 +85,3 @@ def _chart(own: Sequence[MetricHistory], changes: Sequence[ChangeReport], names:
     for layer, values in zip(made["layer"], (points, points, steps, steps), strict=True):
         layer["data"] = {"values": values}
     return made
-
-
-def _started(own: Sequence[MetricHistory], change: ChangeReport) -> str:
-    return next(point.started for each in own for point in each.points if point.path == change.since)

@@ -1,4 +1,4 @@
-"""List the charts of one run, each with a file name and a title that is complete without the page around it."""
+"""List the charts of a run, each with a file name and a title that is complete without the page."""
 
 from __future__ import annotations
 
@@ -21,10 +21,11 @@ _LONGEST_NAME = 80
 class NamedChart:
     """A chart of the report with a file name and a complete title.
 
-    ``part`` is "roofline", "nodes", "study", the name of a probe, or the name followed by " over time" for samples over
-    time. ``name`` is the file name without a suffix. It consists of lower-case letters, digits and hyphens, such as
-    ``memory-latency-latency-against-size``, and ends in ``-2``, ``-3`` if earlier charts have the same name. ``title``
-    is complete without the page around the chart, unlike the title of ``chart``.
+    - ``part``: the part of the page: "roofline", "nodes", "study", the name of a probe, or the name followed by " over
+      time"
+    - ``name``: a file name without suffix of lower-case letters, digits and hyphens, for example
+      ``memory-latency-latency-against-size``. It ends in ``-2``, ``-3`` and so on if earlier charts have the same name.
+    - ``title``: a title that is complete without the page, unlike ``chart.title``
     """
 
     part: str
@@ -34,15 +35,15 @@ class NamedChart:
 
 
 def named_charts(report: Report) -> list[NamedChart]:
-    """Return all charts of the report on one run, in the order of the page, as ``named_charts_of`` does."""
+    """Return all charts of the report on one run, in the order of the page; see ``named_charts_of``."""
     return named_charts_of([report])[0]
 
 
 def named_charts_of(reports: Sequence[Report]) -> list[list[NamedChart]]:
-    """Return all charts of the report on one or several runs, by run and in the order of the page.
+    """Return all charts of the report on one or several runs: one list per run, in the order of the page.
 
-    The list of a run is empty if the page would have no chart of it. A chart over time has at most 100000 points;
-    longer series are thinned.
+    Charts of the same values have the same axes in all runs. The list of a run without charts is empty. A chart over
+    time has at most 100,000 points; ``thin`` chooses the points of longer series.
     """
     charts: list[Chart] = []
     sections = make_sections(reports, Detail(_MAX_POINTS, has_samples=True), charts)
@@ -52,9 +53,9 @@ def named_charts_of(reports: Sequence[Report]) -> list[list[NamedChart]]:
 def _named(section: PageSection, charts: Sequence[Chart]) -> list[NamedChart]:
     seen: Counter[str] = Counter()
     named = []
-    for place, words in sorted(section.places()):
-        title = ": ".join(part for part in words if part not in ("", ALL_COMMON))
+    for position, label in sorted(section.places()):
+        title = ": ".join(part for part in label if part not in ("", ALL_COMMON))
         name = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:_LONGEST_NAME].rstrip("-")
         seen[name] += 1
-        named.append(NamedChart(words[0], name if seen[name] == 1 else f"{name}-{seen[name]}", title, charts[place]))
+        named.append(NamedChart(label[0], name if seen[name] == 1 else f"{name}-{seen[name]}", title, charts[position]))
     return named

@@ -1,4 +1,4 @@
-"""Write the node maps as a picture file."""
+"""Write the node maps of a job as a picture file."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from nameplate.report.charts.node_map import node_map, statistics_of
 
 
 def write_maps(nodes: Nodes, path: Path, force: bool = False) -> None:
-    """Write a picture with one row of maps for each metric of the nodes.
+    """Write a picture with the maps of all metrics of the nodes, one row per metric.
 
-    A row has the map of the metric's values, or the maps of their average, minimum and maximum if the extremes of
-    single repeats are known. ``nodes`` must have at least one node and one metric. The suffix of ``path``, .svg, .pdf
-    or .png, chooses the format; an existing picture is replaced.
+    A row has one map with the metric's values, or three with the average, minimum and maximum if the extremes of single
+    repeats are known. ``nodes`` must have at least one node and one metric. The suffix of ``path``, .svg, .pdf or .png,
+    chooses the format. An earlier picture is replaced; with ``force``, another file is replaced as well.
 
     Raises:
         UsageError: the file name has no suffix of a picture format.
-        FileError: the file cannot be written.
+        FileError: the file cannot be written or may not be replaced.
     """
     if path.suffix not in FORMATS:
         raise UsageError(f"{path}: not a picture format; use {', '.join(FORMATS)}")
@@ -33,5 +33,5 @@ def write_maps(nodes: Nodes, path: Path, force: bool = False) -> None:
 
 
 def _view(chart: Chart) -> dict[str, Any]:
-    own = {key: part for key, part in chart.spec.items() if key not in ("datasets", "background")}
-    return {**own, "title": chart.title}
+    view = {key: part for key, part in chart.spec.items() if key not in ("datasets", "background")}
+    return {**view, "title": chart.title}

@@ -1,1 +1,1 @@
-"""Build charts as Vega-Lite definitions and write them as picture files."""
+"""Build the charts of a report as Vega-Lite definitions; ``report.chart_files`` writes them to files."""

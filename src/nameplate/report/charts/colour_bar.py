@@ -18,26 +18,38 @@ _LONGEST_NUMBER = len("100.00")
 def colour_bar(
     metric: NodeMetric, middle: Mapping[str, float], max_behind: float, row: int, cell_width: int
 ) -> list[Point]:
-    """Return the points of the colour bar below a node map, from left to right, with the unit at the end.
+    """Return the points of the colour bar below a node map, from left to right, with the unit as the last point.
 
-    Each point has the column ``x``, from 0, and the given ``row`` as ``y``. There are six equal steps from a ``gap`` of
-    0 to ``max_behind``, a share below 1 of the median; each step has one or more cells, and its middle cell has a
-    number as ``label``. The last point has the ``unit`` instead of a gap. ``middle`` is the median of each hardware
-    class, above 0, in the unit of ``metric``. The numbers are values of the metric if there is exactly one class,
-    otherwise percentages of the class median. ``cell_width`` is in pixels.
+    The bar has six steps with equal differences of ``gap``, the share by which a value is behind its class median, from
+    0 to ``max_behind`` (below 1). A step has an odd number of cells, at least one, so that its middle cell can show a
+    number.
+
+    - ``metric``: the metric of the map
+    - ``middle``: the median of each hardware class in the SI base unit of ``metric``, all above 0
+    - ``row``: the row of the cells, used as ``y`` of all points
+    - ``cell_width``: the width of a cell in pixels
+
+    A point has the column ``x`` from 0, ``y`` and ``gap``, and ``label`` if it has a number. The last point has
+    ``unit`` instead of ``gap``. The numbers are values of the metric if there is one class, otherwise percentages of
+    the class median.
     """
     # An odd number puts the label in the middle of its step.
-    each = 1 + 2 * math.ceil((LETTER * _LONGEST_NUMBER / cell_width - 1) / 2)
+    n_cells = 1 + 2 * math.ceil((LETTER * _LONGEST_NUMBER / cell_width - 1) / 2)
     factor, unit = _scale(metric, middle)
     points: list[Point] = []
     for step in range(_STEPS):
         gap = max_behind * step / (_STEPS - 1)
         number = digits(_value(metric, middle, gap) / factor)
         points += [
-            {"x": step * each + part, "y": row, "gap": rounded(gap), **({"label": number} if part == each // 2 else {})}
-            for part in range(each)
+            {
+                "x": step * n_cells + part,
+                "y": row,
+                "gap": rounded(gap),
+                **({"label": number} if part == n_cells // 2 else {}),
+            }
+            for part in range(n_cells)
         ]
-    return [*points, {"x": _STEPS * each, "y": row, "unit": unit}]
+    return [*points, {"x": _STEPS * n_cells, "y": row, "unit": unit}]
 
 
 def _scale(metric: NodeMetric, middle: Mapping[str, float]) -> tuple[float, str]:
@@ -47,6 +59,6 @@ def _scale(metric: NodeMetric, middle: Mapping[str, float]) -> tuple[float, str]
 
 
 def _value(metric: NodeMetric, middle: Mapping[str, float], gap: float) -> float:
-    """Return the value that is ``gap`` behind the median, or its share of the median if there are several classes."""
-    usual = next(iter(middle.values())) if len(middle) == 1 else 1.0
-    return usual * (1 - gap) if metric.better == "higher" else usual / (1 - gap)
+    """Return the value that is behind the median by the share ``gap``; with several classes, the median is 1."""
+    typical = next(iter(middle.values())) if len(middle) == 1 else 1.0
+    return typical * (1 - gap) if metric.better == "higher" else typical / (1 - gap)

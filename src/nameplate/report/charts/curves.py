@@ -1,4 +1,4 @@
-"""Draw a metric against size: the memory hierarchy as a curve, with the ends of its levels."""
+"""Draw a metric against size, which shows the levels of the memory hierarchy, and mark where the levels end."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import altair as alt
 from nameplate.probes import probe_of
 from nameplate.records.result import Result
 from nameplate.report.charts.common import (
-    DOTS,
     Chart,
     Point,
+    channel,
     chart_of,
     chunks,
     definition,
@@ -25,18 +25,18 @@ from nameplate.report.charts.common import (
     lines_with_intervals,
     log_axis,
     rounded,
-    tick_labels,
 )
-from nameplate.report.charts.line_labels import LogPlane, label_layer, place_labels
+from nameplate.report.charts.line_labels import LogPlane, label_layer, position_labels
+from nameplate.report.charts.plot import Axis, Marks, Plot, marks_of_lines
 from nameplate.report.content.experiments import is_derived
 from nameplate.report.content.format import count, scale
 from nameplate.report.content.repeat_commands import sweep_command
 from nameplate.units import percent_text, size_text
 
-# Fewer sizes are shown as a comparison instead of a curve.
+# With fewer sizes, bars are easier to compare than a curve.
 MIN_SIZES = 8
 
-# Another line over sizes joins the chart from this length, such as one with a stride of a page.
+# The minimum length of further lines in the chart, for example one with a stride of a page.
 MIN_BESIDE = 3
 
 _HEIGHT = 300
@@ -51,7 +51,7 @@ _HIERARCHY_SIGN = (
     "a step means that pages are small and their translation takes time."
 )
 _END_OF_SIZE = "_size"
-# On a phone a label is one and a half octaves wide; labels that are closer use two lines.
+# On a phone, a label is as wide as one and a half octaves; closer labels are at two heights.
 _CLOSE_OCTAVES = 1.5
 _LINE_OF_NAMES = 13
 _MAX_SIZES_ON_AXIS = 12
@@ -59,11 +59,12 @@ _MAX_SIZES_ON_AXIS = 12
 
 @dataclass(frozen=True)
 class LevelEnd:
-    """The size in bytes at which a level of the memory hierarchy ends.
+    """The size at which a level of the memory hierarchy ends, as measured; all sizes are in bytes.
 
-    ``name`` is the level as in the table of levels, such as "L1d". ``interval`` has the lower and the upper bound of
-    the 95 % interval in bytes, both equal to ``size`` if there is no interval. ``listed`` is the size in bytes that the
-    system lists for the cache, or None.
+    - ``name``: the name of the level, for example "L1d"
+    - ``size``: the measured size
+    - ``interval``: the bounds of the 95 % interval; both equal ``size`` if there is no interval
+    - ``listed``: the size of the cache that the system lists, or None
     """
 
     name: str
@@ -73,26 +74,27 @@ class LevelEnd:
 
 
 def level_ends(results: Iterable[Result]) -> list[LevelEnd]:
-    """Return the ends of the levels that a run found, in ascending order of size, from all results of the run.
+    """Return the level ends that a run measured, in ascending order of size.
 
-    They are read from derived metrics such as ``l1d_size``, whose values are in bytes. If several probes report the
-    same level, the first one counts. The list is empty if there are none.
+    ``results`` are all results of the run. The sizes are the values of derived metrics whose names end in ``_size``,
+    for example ``l1d_size``. If several probes measured the same level, the first one counts. The list is empty if the
+    run measured none.
     """
-    found: dict[str, LevelEnd] = {}
+    ends: dict[str, LevelEnd] = {}
     for result in results:
         row = result.summary
         if is_derived(result) and row.metric.endswith(_END_OF_SIZE) and row.value:
-            name = _shown(row.metric.removesuffix(_END_OF_SIZE))
-            found.setdefault(name, LevelEnd(name, row.value, row.ci or (row.value, row.value), row.rated))
-    return sorted(found.values(), key=lambda end: end.size)
+            name = _level_label(row.metric.removesuffix(_END_OF_SIZE))
+            ends.setdefault(name, LevelEnd(name, row.value, row.ci or (row.value, row.value), row.rated))
+    return sorted(ends.values(), key=lambda end: end.size)
 
 
 def curve_lines(headlines: Sequence[Result]) -> list[list[Result]]:
-    """Return the lines of a probe that swept the parameter ``size``, each in ascending order of size.
+    """Return the lines of a probe whose parameter ``size`` was swept, each in ascending order of size.
 
-    ``headlines`` are the first results of the probe's experiments. There are lines only if one of them has at least
-    ``MIN_SIZES`` sizes; then every line with at least ``MIN_BESIDE`` is returned. Results without a value are left out,
-    and so are messages of size 0, since the axis is logarithmic. The list is empty for other probes.
+    ``headlines`` are the results that ``headlines`` returns for one probe: the main metric of each experiment. If at
+    least one line has 8 sizes (``MIN_SIZES``), all lines of at least 3 sizes (``MIN_BESIDE``) are returned; otherwise
+    the list is empty. Results without a value are left out, and so is size 0, since the axis is logarithmic.
     """
     lines = [[result for result in line if _size(result) > 0] for line in lines_along(headlines, "size")]
     lines = [line for line in lines if len(line) >= MIN_BESIDE]
@@ -100,10 +102,10 @@ def curve_lines(headlines: Sequence[Result]) -> list[list[Result]]:
 
 
 def curves(lines: Sequence[list[Result]], ends: Sequence[LevelEnd]) -> list[Chart]:
-    """Return charts of the lines from ``curve_lines`` against size.
+    """Return charts of the lines that ``curve_lines`` returned, against size, both axes logarithmic.
 
-    The list is empty if there are no lines. A chart has at most ``LINES_IN_A_CHART`` lines. It marks the level ends in
-    ``ends``, from ``level_ends``, that are within its sizes.
+    A chart has at most 8 lines (``LINES_IN_A_CHART``). It marks the level ends in ``ends`` that are within its sizes.
+    The list is empty if ``lines`` is empty.
     """
     return [_chart(title, chunk, ends) for title, chunk in chunks(lines, _title(lines))] if lines else []
 
@@ -113,7 +115,7 @@ def _title(lines: Sequence[Sequence[Result]]) -> str:
     return f"{metric[:1].upper()}{metric[1:]} against size"
 
 
-def _shown(name: str) -> str:
+def _level_label(name: str) -> str:
     """Return a level's name as in the table of levels: ``L1d`` for l1d, ``level1`` for an unidentified level."""
     return name if name.startswith("level") else f"{name[:1].upper()}{name[1:]}"
 
@@ -126,25 +128,25 @@ def _chart(title: str, lines: Sequence[Sequence[Result]], ends: Sequence[LevelEn
     row = lines[0][0].summary
     values = [result.summary.value or 0.0 for line in lines for result in line]
     sizes = sorted({_size(result) for line in lines for result in line})
-    # A latency spans several orders of magnitude: in the unit of the largest value the smallest would be a fraction.
+    # A latency spans several orders of magnitude; in the unit of the largest value, the smallest would be a fraction.
     factor, unit = scale(math.sqrt(min(values) * max(values)), row.unit)
     labels = labels_of(lines, "size")
     points = [_point(label, result, factor) for label, line in zip(labels, lines, strict=True) for result in line]
     within = [end for end in ends if sizes[0] <= end.size <= sizes[-1]]
     heading = f"{row.metric} ({unit})"
-    spec = _spec(points, within, labels, heading, (sizes[0], sizes[-1]))
+    spec, plot = _drawing(points, within, labels, heading, (sizes[0], sizes[-1]))
     spec["description"] = f"{row.metric} of {row.probe} against size, both logarithmic"
     columns = (
         ("line", "parameters"), ("at", "size"), ("value", heading), ("low", "interval from"), ("high", "to"),
     )  # fmt: skip
     commands = tuple(sweep_command(line, "size") for line in lines)
-    shown = columns if len(lines) > 1 else columns[1:]
-    return Chart(title, _meaning(lines, within), _caption(points, sizes, within), spec, shown, commands)
+    tooltip = columns if len(lines) > 1 else columns[1:]
+    return Chart(title, _meaning(lines, within), _caption(points, sizes, within), spec, plot, tooltip, commands)
 
 
 def _meaning(lines: Sequence[Sequence[Result]], ends: Sequence[LevelEnd]) -> str:
     first = lines[0][0]
-    if probe_of(first.summary.probe).takes_whole_job:
+    if probe_of(first.summary.probe).takes_all_ranks:
         return _MESSAGES_MEAN
     longest = max(lines, key=len)
     values = [result.summary.value or 0.0 for result in longest]
@@ -160,21 +162,21 @@ def _meaning(lines: Sequence[Sequence[Result]], ends: Sequence[LevelEnd]) -> str
 
 
 def _caption(points: Sequence[Point], sizes: Sequence[int], ends: Sequence[LevelEnd]) -> str:
-    words = (
+    text = (
         f"{count(len(sizes), 'size')} from {size_text(sizes[0])} to {size_text(sizes[-1])}; both axes are logarithmic."
     )
     if any("low" in point for point in points):
-        words += " Bars show the interval of the median."
+        text += " Bars show the interval of the median."
     if ends:
-        found = ", ".join(f"{end.name} {size_text(end.size)}" for end in ends)
-        words += (
-            f" Vertical lines mark the ends of the levels that this run found ({found}); the bands are their 95 % "
+        names = ", ".join(f"{end.name} {size_text(end.size)}" for end in ends)
+        text += (
+            f" Vertical lines mark the ends of the levels that this run found ({names}); the bands are their 95 % "
             "intervals."
         )
     if listed := _listed(ends, (sizes[0], sizes[-1])):
-        found = ", ".join(f"{mark['name']} {size_text(int(mark['listed']))}" for mark in listed)
-        words += f" Dotted lines mark the sizes that the system lists ({found})."
-    return words
+        names = ", ".join(f"{mark['name']} {size_text(int(mark['listed']))}" for mark in listed)
+        text += f" Dotted lines mark the sizes that the system lists ({names})."
+    return text
 
 
 def _point(label: str, result: Result, factor: float) -> Point:
@@ -188,56 +190,66 @@ def _point(label: str, result: Result, factor: float) -> Point:
     }
 
 
-def _spec(
+def _drawing(
     points: list[Point], ends: Sequence[LevelEnd], labels: list[str], title: str, sizes: tuple[int, int]
-) -> dict[str, Any]:
+) -> tuple[dict[str, Any], Plot]:
     reached = [float(p[key]) for p in points for key in ("value", "low", "high") if key in p]
     domain, numbers = log_axis(min(reached), max(reached))
-    numbered = _sizes_on_axis(*sizes)
-    names = tick_labels({size: size_text(size) for size in numbered})
-    x = alt.X("size:Q", title="size", scale=alt.Scale(type="log", base=2, domain=list(sizes), nice=False),
-              axis=alt.Axis(values=numbered, labelExpr=names))  # fmt: skip
-    y = alt.Y("value:Q", title=title, scale=alt.Scale(type="log", domain=domain, nice=False),
-              axis=alt.Axis(values=numbers, format="~g"))  # fmt: skip
-    marks = _marks(ends, sizes)
-    at_lines = _labels_at_lines(points, labels, LogPlane(sizes, (domain[0], domain[-1]), _HEIGHT))
+    x_axis = Axis("size", base=2, ends=sizes, names={size: size_text(size) for size in _sizes_on_axis(*sizes)})
+    y_axis = Axis(title, base=10, ends=domain, numbers=numbers)
+    x, y = channel(alt.X, "size", x_axis), channel(alt.Y, "value", y_axis)
+    marks, listed = _marks(ends, sizes), _listed(ends, sizes)
+    at_lines = _labels_at_lines(points, labels, LogPlane(sizes, domain, _HEIGHT))
     key = None if at_lines else legend(labels, max((int(mark["lift"]) + _LINE_OF_NAMES for mark in marks), default=0))
-    shown: list[Any] = [
+    drawn_columns: list[Any] = [
         alt.Tooltip("line:N"),
         alt.Tooltip("at:N", title="size"),
         alt.Tooltip("value:Q", title=title),
         alt.Tooltip("low:Q"),
         alt.Tooltip("high:Q"),
     ]
-    measured = chart_of(points).encode(x=x, y=y, tooltip=shown if len(labels) > 1 else shown[1:])
+    measured = chart_of(points).encode(x=x, y=y, tooltip=drawn_columns if len(labels) > 1 else drawn_columns[1:])
     layers = [
         *_ends_marked(marks),
-        *_listed_marked(_listed(ends, sizes)),
+        *_listed_marked(listed),
         *lines_with_intervals(measured, labels, key, title),
         *label_layer(at_lines, x, y, alt.Color("line:N", scale=alt.Scale(domain=labels), legend=None)),
     ]
-    return definition(alt.layer(*layers).resolve_scale(color="independent", shape="independent"), _HEIGHT)
+    plotted = [
+        Marks("spans", marks, ("from", "to")),
+        Marks("rules", marks, ("end",)),
+        Marks("headings", marks, ("end", "name")),
+        Marks("dotted rules", listed, ("listed",)),
+        *marks_of_lines(points, "size"),
+        Marks("text", at_lines, ("x", "y", "line")),
+    ]
+    spec = definition(alt.layer(*layers).resolve_scale(color="independent", shape="independent"), _HEIGHT)
+    return spec, Plot(x_axis, y_axis, plotted, labels)
 
 
 def _labels_at_lines(points: Sequence[Point], labels: Sequence[str], plane: LogPlane) -> list[Point]:
-    """Return the labels of several lines, placed at the lines, or an empty list if there is one or they do not fit."""
+    """Return the labels of several lines with their positions; empty for a single line, or if the labels do not fit."""
     lines = {
         label: [(float(p["size"]), float(p["value"])) for p in points if p["line"] == label]
         for label in labels
     }  # fmt: skip
-    return place_labels(lines, plane) if len(labels) > 1 else []
+    return position_labels(lines, plane) if len(labels) > 1 else []
 
 
 def _sizes_on_axis(first: int, last: int) -> list[int]:
-    """Return powers of two, or of four where those would be too many; 1 KiB and 1 MiB are among them."""
+    """Return the powers of two from ``first`` to ``last``, or the powers of four if there would be more than 12 sizes.
+
+    The powers of four include 1 KiB and 1 MiB.
+    """
     powers = range(math.ceil(math.log2(first)), math.floor(math.log2(last)) + 1)
     step = 1 if len(powers) <= _MAX_SIZES_ON_AXIS else 2
     return [2**power for power in powers if power % step == 0]
 
 
 def _marks(ends: Sequence[LevelEnd], sizes: tuple[int, int]) -> list[Point]:
-    """Return the marks of the levels' ends, with their intervals cut to the sizes; ``lift`` is a label's height in
-    pixels.
+    """Return the marks of the level ends, with their intervals cut to ``sizes`` (lowest, highest).
+
+    The field ``lift`` is the additional height of a label above the plot in pixels.
     """
     marks: list[Point] = []
     for index, end in enumerate(ends):
@@ -254,7 +266,7 @@ def _marks(ends: Sequence[LevelEnd], sizes: tuple[int, int]) -> list[Point]:
 
 
 def _listed(ends: Sequence[LevelEnd], sizes: tuple[int, int]) -> list[Point]:
-    """Return the listed sizes of the levels that are within the chart's sizes."""
+    """Return the sizes listed by the system that are within the chart's sizes."""
     return [
         {"name": end.name, "listed": round(end.listed)}
         for end in ends
@@ -266,12 +278,12 @@ def _listed_marked(listed: Sequence[Point]) -> list[Any]:
     """Return the layer of the listed sizes."""
     if not listed:
         return []
-    rule = chart_of(listed).mark_rule(strokeDash=DOTS, strokeWidth=1.5)
+    rule = chart_of(listed).mark_rule(strokeDash=[1, 3], strokeWidth=1.5)
     return [rule.encode(x=alt.X("listed:Q"), tooltip=[alt.Tooltip("name:N"), alt.Tooltip("listed:Q")])]
 
 
 def _ends_marked(marks: Sequence[Point]) -> list[Any]:
-    """Return the layers of the ends: interval as a band, end as a line, label above."""
+    """Return the layers of the level ends: the interval as a band, the end as a line, and the label above the plot."""
     if not marks:
         return []
     base = chart_of(marks)

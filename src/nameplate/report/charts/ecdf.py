@@ -12,6 +12,7 @@ from nameplate.report.charts.common import (
     HEIGHT,
     Chart,
     Point,
+    channel,
     chart_of,
     chunks,
     definition,
@@ -19,6 +20,7 @@ from nameplate.report.charts.common import (
     log_axis,
     rounded,
 )
+from nameplate.report.charts.plot import Axis, Marks, Plot
 from nameplate.report.content.format import scale
 from nameplate.report.content.repeat_commands import repeat_commands
 
@@ -33,11 +35,11 @@ _MEANING = (
 
 
 def ecdf(results: Sequence[Result]) -> list[Chart]:
-    """Return charts of the share of operations that took at most a given time, with a line for each experiment.
+    """Return charts of the share of operations that took at most a given time, with one line per experiment.
 
-    ``results`` are the first results of a probe's experiments; experiments whose operations were not timed singly are
-    left out. A chart has at most ``LINES_IN_A_CHART`` lines. The list is empty if no experiment remains, or more than
-    ``MAX_EXPERIMENTS``.
+    ``results`` are the results that ``headlines`` returns for one probe. Experiments that did not time single
+    operations are left out. A chart has at most 8 lines (``LINES_IN_A_CHART``). The list is empty if no experiment
+    remains, or more than 32 (``MAX_EXPERIMENTS``) remain.
     """
     timed = [[result] for result in results if result.distribution]
     if not timed or len(timed) > MAX_EXPERIMENTS:
@@ -57,19 +59,21 @@ def _chart(title: str, lines: Sequence[tuple[str, Result]]) -> Chart:
     times = [float(point["time"]) for point in points]
     domain, numbers = log_axis(min(times), max(times))
     heading = f"time ({unit})"
+    x = Axis(heading, base=10, ends=domain, numbers=numbers)
+    y = Axis("share of operations", ends=(0, 1))
     names = [label for label, _ in lines]
-    shown = [alt.Tooltip("line:N"), alt.Tooltip("time:Q", title=heading), alt.Tooltip("share:Q", format=".1%")]
+    tooltip = [alt.Tooltip("line:N"), alt.Tooltip("time:Q", title=heading), alt.Tooltip("share:Q", format=".1%")]
     drawn = chart_of(points).mark_line(strokeWidth=1.6, interpolate="step-after").encode(
-        alt.X("time:Q", title=heading, scale=alt.Scale(type="log", domain=domain, nice=False),
-              axis=alt.Axis(values=numbers, format="~g")),
-        alt.Y("share:Q", title="share of operations", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%")),
+        channel(alt.X, "time", x),
+        alt.Y("share:Q", title=y.title, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%")),
         alt.Color("line:N", scale=alt.Scale(domain=names), legend=legend(names)),
         alt.StrokeDash("line:N", scale=alt.Scale(domain=names), legend=legend(names)),
-        tooltip=shown if len(names) > 1 else shown[1:],
+        tooltip=tooltip if len(names) > 1 else tooltip[1:],
     )  # fmt: skip
     columns = (("line", "parameters"), ("share", "share"), ("time", heading))
     caption = "All rounds together; the time axis is logarithmic."
     commands = repeat_commands(result for _, result in lines)
+    plot = Plot(x, y, [Marks("steps", points, ("time", "share"), by="line")], names)
     return Chart(
-        title, _MEANING, caption, definition(drawn, HEIGHT), columns if len(names) > 1 else columns[1:], commands
+        title, _MEANING, caption, definition(drawn, HEIGHT), plot, columns if len(names) > 1 else columns[1:], commands
     )

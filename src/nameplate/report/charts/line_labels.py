@@ -1,4 +1,4 @@
-"""Place the labels of lines next to the lines, where they cover neither a line nor each other."""
+"""Find positions for the labels of lines next to the lines, where they cover neither a line nor each other."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from nameplate.report.charts.common import Point, chart_of
 # A position in pixels, from the lower left corner.
 _Position: TypeAlias = tuple[float, float]
 
-# The plot of the narrowest page, a phone's. In a wider one, labels have more room.
+# The width of the plot on a phone, in pixels. On wider pages, labels have more space.
 _WIDTH = 300.0
 _CHARACTER = 6.2
 _LINE_OF_TEXT = 13.0
@@ -25,7 +25,7 @@ _STEP = 6.0
 
 @dataclass(frozen=True)
 class _Box:
-    """The place of a label in pixels."""
+    """The rectangle of a label, in pixels from the lower left corner of the plot."""
 
     left: float
     right: float
@@ -37,15 +37,15 @@ class _Box:
         return (self.left + self.right) / 2, (self.bottom + self.top) / 2
 
     def overlaps(self, other: _Box) -> bool:
-        """Return whether the two places have a point in common."""
+        """Return whether the two rectangles overlap."""
         return (self.left < other.right and other.left < self.right
                 and self.bottom < other.top and other.bottom < self.top)  # fmt: skip
 
 
 class LogPlane:
-    """A plot with two logarithmic axes, whose data are converted to pixels and back.
+    """Convert between the values on two logarithmic axes and pixels in a plot of a phone's width (300 pixels).
 
-    ``x`` and ``y`` are the two ends of each axis, above 0 and in ascending order, and ``height`` is in pixels.
+    ``x`` and ``y`` are the ends (lowest, highest) of the axes, above 0. ``height`` is the height of the plot in pixels.
     """
 
     def __init__(self, x: tuple[float, float], y: tuple[float, float], height: float) -> None:
@@ -56,34 +56,36 @@ class LogPlane:
         )
 
     def pixels(self, x: float, y: float) -> _Position:
-        """Return where a value is drawn."""
+        """Return the position (right, up) of a point in pixels from the lower left corner of the plot."""
         (left, per_x), (bottom, per_y) = self._axes
         return (math.log(x) - left) / per_x, (math.log(y) - bottom) / per_y
 
     def values(self, position: _Position) -> tuple[float, float]:
-        """Return the values of both axes at a position."""
+        """Return the values (x, y) at a position in pixels from the lower left corner of the plot."""
         (left, per_x), (bottom, per_y) = self._axes
         return math.exp(left + position[0] * per_x), math.exp(bottom + position[1] * per_y)
 
 
-def place_labels(lines: Mapping[str, Sequence[tuple[float, float]]], plane: LogPlane) -> list[Point]:
-    """Return a point for each line's label, with the fields ``line``, ``x`` and ``y``: the centre of the text.
+def position_labels(lines: Mapping[str, Sequence[tuple[float, float]]], plane: LogPlane) -> list[Point]:
+    """Return the position of each line's label, as points with the fields ``line`` (the label), ``x`` and ``y``.
 
-    ``lines`` has the values of each line by its label, in ascending order of x. A label stands above or below its line
-    and nearer to it than to any other. The list is empty if a label has no such place on a page as narrow as a phone;
-    the lines then need a legend.
+    ``lines`` has the (x, y) values of each line by its label, in ascending order of x. ``plane`` has the axes of the
+    chart. A position is the centre of the text, in values of the axes. A label is directly above or below its line, and
+    nearer to this line than to any other. If a label has no such position on a page of a phone's width, the list is
+    empty; use a legend instead.
     """
     drawn = {label: [plane.pixels(x, y) for x, y in values] for label, values in lines.items()}
     taken: list[_Box] = []
     points: list[Point] = []
-    for label, own in drawn.items():
-        others = [line for name, line in drawn.items() if name != label]
-        free = [box for box in _places(label, own, plane.height)
-                if _is_free(box, own, others) and not any(box.overlaps(other) for other in taken)]  # fmt: skip
+    for label, points_of_line in drawn.items():
+        other_lines = [line for name, line in drawn.items() if name != label]
+        free = [box for box in _places(label, points_of_line, plane.height)
+                if _is_free(box, points_of_line, other_lines)
+                and not any(box.overlaps(other) for other in taken)]  # fmt: skip
         if not free:
             return []
-        # Near the line, and of equally near places the one on the right, where a reader looks for a label.
-        best = min(free, key=lambda box: (round(_distance(own, box.centre) / _LINE_OF_TEXT), -box.left))
+        # Prefer the position nearest to the line, and then the rightmost, where a reader expects a label.
+        best = min(free, key=lambda box: (round(_distance(points_of_line, box.centre) / _LINE_OF_TEXT), -box.left))
         taken.append(best)
         x, y = plane.values(best.centre)
         points.append({"line": label, "x": float(f"{x:.5g}"), "y": float(f"{y:.5g}")})
@@ -91,9 +93,10 @@ def place_labels(lines: Mapping[str, Sequence[tuple[float, float]]], plane: LogP
 
 
 def label_layer(labels: Sequence[Point], x: alt.X, y: alt.Y, colour: alt.Color) -> list[Any]:
-    """Return the layer of the labels from ``place_labels``, as a list that is empty if there are none.
+    """Return a list with the layer that draws the labels, or an empty list if ``labels`` is empty.
 
-    ``x`` and ``y`` are the axes of the lines, and ``colour`` is their colour by the field ``line``.
+    ``labels`` are the points from ``position_labels``. ``x`` and ``y`` are the channels of the lines' axes, and
+    ``colour`` is the channel of their colour by the field ``line``.
     """
     if not labels:
         return []
@@ -103,14 +106,14 @@ def label_layer(labels: Sequence[Point], x: alt.X, y: alt.Y, colour: alt.Color) 
 
 
 def of_field(channel: Any, field: str) -> Any:
-    """Return the same axis for another field."""
+    """Return a copy of the Altair channel ``channel`` for another ``field`` with its type, for example "x:Q"."""
     copy = channel.copy()
     copy.shorthand = field
     return copy
 
 
 def _places(label: str, line: Sequence[_Position], height: float) -> Iterator[_Box]:
-    """Yield the places along a line, directly above and below it, that are inside the plot."""
+    """Yield the rectangles directly above and below the line, from right to left, that are inside the plot."""
     half = len(label) * _CHARACTER / 2
     first, last = max(line[0][0], half), min(line[-1][0], _WIDTH - half)
     for step in range(max(0, math.floor((last - first) / _STEP) + 1)):
@@ -121,29 +124,29 @@ def _places(label: str, line: Sequence[_Position], height: float) -> Iterator[_B
                 yield _Box(centre - half, centre + half, bottom, bottom + _LINE_OF_TEXT)
 
 
-def _is_free(box: _Box, own: Sequence[_Position], others: Sequence[Sequence[_Position]]) -> bool:
-    """Return whether no other line crosses a box or is nearer to it than its own line."""
-    spans = [span for line in others if (span := _span(line, box.left, box.right))]
+def _is_free(box: _Box, points: Sequence[_Position], other_lines: Sequence[Sequence[_Position]]) -> bool:
+    """Return whether no other line crosses the rectangle or is nearer to it than the label's own line ``points``."""
+    spans = [span for line in other_lines if (span := _span(line, box.left, box.right))]
     is_crossed = any(low < box.top + _GAP and box.bottom - _GAP < high for low, high in spans)
-    distance = _distance(own, box.centre)
-    return not is_crossed and all(distance < _distance(line, box.centre) for line in others)
+    distance = _distance(points, box.centre)
+    return not is_crossed and all(distance < _distance(line, box.centre) for line in other_lines)
 
 
 def _distance(line: Sequence[_Position], position: _Position) -> float:
-    """Return the vertical distance of a position from a line, or infinity beside the line."""
+    """Return the vertical distance of a position from a line in pixels, or infinity left or right of the line."""
     at = _height_at(line, position[0])
     return math.inf if at is None else abs(at - position[1])
 
 
 def _span(line: Sequence[_Position], left: float, right: float) -> tuple[float, float] | None:
-    """Return the lowest and the highest place of a line between two positions, or None if it has none there."""
+    """Return the lowest and the highest pixel of a line from ``left`` to ``right``, or None if it has no part there."""
     heights = [height for x, height in line if left <= x <= right]
     heights += [at for x in (left, right) if (at := _height_at(line, x)) is not None]
     return (min(heights), max(heights)) if heights else None
 
 
 def _height_at(line: Sequence[_Position], x: float) -> float | None:
-    """Return the height of a line at a position, or None beside the line."""
+    """Return the height of a line at ``x`` in pixels, or None if the line does not extend to ``x``."""
     for (left, low), (right, high) in pairwise(line):
         if left <= x <= right:
             return low + (high - low) * ((x - left) / (right - left) if right > left else 0.0)

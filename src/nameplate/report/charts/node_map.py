@@ -1,4 +1,4 @@
-"""Draw a metric of all nodes as a map: one cell per node in job order, coloured by its distance from its class."""
+"""Draw a metric of all nodes as a map: one cell per node in job order, coloured by its gap to its class median."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ from nameplate.records.result import NodeMetric, Nodes
 from nameplate.report.charts.colour_bar import LETTER, colour_bar
 from nameplate.report.charts.common import Chart, Point, chart_of, definition, rounded
 from nameplate.report.charts.heatmap import SHADES
+from nameplate.report.charts.plot import Axis, Marks, Plot
+from nameplate.report.content.class_medians import behind, class_medians
 from nameplate.report.content.format import count, quantity, share
-from nameplate.report.content.node_values import behind, class_medians
 
-# The colour scale ends here; nodes that are further behind have its last colour.
+# The gap (a share) at which the colour scale ends; nodes with a larger gap have the last colour.
 MAX_BEHIND = 0.25
-# Up to this many nodes, cells have room for a name and a value.
+# With more nodes, cells have no space for a name and a value.
 MAX_NAMED = 64
-# A map without text in its cells may use stronger shades.
+# Shades for cells without text, which need not be readable.
 _STRONG_SHADES = [0.06, 0.9]
-# Maps are wider than high and as wide as the page; the cells of few nodes are larger.
+# The ratio of width to height of a map without names. Sizes are in pixels.
 _BREADTH = 2.5
 _MIN_IN_ROW, _MAX_IN_ROW = 25, 100
 _WIDTH, _MAX_CELL = 800, 26
@@ -31,7 +32,10 @@ _NAMED_HEIGHT, _MARGIN = 34, 12
 
 @dataclass(frozen=True)
 class _Layout:
-    """The arrangement and size of cells in pixels; with ``is_named``, cells contain their node's name and value."""
+    """The arrangement of the cells: ``in_row`` cells per row, each ``width`` by ``height`` pixels.
+
+    With ``is_named``, a cell shows the name and the value of its node.
+    """
 
     in_row: int
     width: int
@@ -41,7 +45,7 @@ class _Layout:
 
 @dataclass(frozen=True)
 class _Statistic:
-    """One value per node, and the median of each hardware class, which the colours relate to."""
+    """One value per node (None if not measured), and the median ``middle`` of each hardware class."""
 
     name: str
     values: Sequence[float | None]
@@ -49,43 +53,48 @@ class _Statistic:
 
 
 def statistics_of(metric: NodeMetric) -> Sequence[str]:
-    """Return the names of a metric's maps, each of which ``node_map`` takes as ``statistic``.
+    """Return the names of a metric's maps, each a valid argument ``statistic`` of ``node_map``.
 
-    They are "average", "minimum" and "maximum" if the extremes of the metric's repeats are known, else only "".
+    The names are "average", "minimum" and "maximum" if the probe recorded the extremes of its repeats, otherwise only
+    "".
     """
     return ("average", "minimum", "maximum") if metric.minimum else ("",)
 
 
 def row_length(nodes: int) -> int:
-    """Return the number of cells in each row of a map without names, for this number of nodes.
+    """Return the number of cells per row of a map without names, for a job of ``nodes`` nodes.
 
-    It is a multiple of five from 25 to 100, which makes counting easy.
+    The number is a multiple of five from 25 to 100, which makes counting easy.
     """
     return min(_MAX_IN_ROW, max(_MIN_IN_ROW, 5 * math.ceil(math.sqrt(_BREADTH * nodes) / 5)))
 
 
 def node_map(nodes: Nodes, metric: NodeMetric, statistic: str = "", command: str = "") -> Chart:
-    """Return the map of a metric: one cell per node in job order, coloured by its distance behind its class median.
+    """Return the map of a metric: one cell per node in job order, coloured by the value's gap to its class median.
 
-    ``metric`` is one of ``nodes.metrics``. ``statistic`` is one of ``statistics_of(metric)``; "minimum" and "maximum"
-    show the extremes of single repeats, the others the metric's value. ``command`` is the shell command that repeats
-    the measurement, or "" if it is not known. Up to ``MAX_NAMED`` nodes, cells contain the node's name and value. The
-    cell of a node without a value has no colour. ``nodes`` must have at least one node.
+    - ``nodes``: the nodes of the job, at least one
+    - ``metric``: one of ``nodes.metrics``
+    - ``statistic``: one of ``statistics_of(metric)``. "minimum" and "maximum" draw the extremes of single repeats;
+      "average" and "" draw the value of the metric.
+    - ``command``: the shell command that repeats the measurement, or "" if it is not known
+
+    The colour scale ends at a gap of 25 % (``MAX_BEHIND``). With up to 64 nodes (``MAX_NAMED``), the cells show the
+    names and values of the nodes. A node without a value has a cell without colour.
 
     Raises:
-        ValueError: ``statistic`` is "minimum" or "maximum", and the metric does not have it.
+        ValueError: ``statistic`` is "minimum" or "maximum", but the metric has no extremes.
     """
-    own = _statistic(nodes, metric, statistic)
-    layout = _layout(nodes, metric, own)
-    points = [_point(nodes, metric, own, layout, place) for place in range(len(nodes.names))]
+    values = _statistic(nodes, metric, statistic)
+    layout = _layout(nodes, metric, values)
+    points = [_point(nodes, metric, values, layout, index) for index in range(len(nodes.names))]
     title = f"{metric.title}, {statistic}" if statistic else metric.title
     columns = (("node", "node"), ("shown", title), ("behind", "behind its class"), ("state", "slow?"))
     below = 1 + max(int(point["y"]) for point in points)
-    bar = colour_bar(metric, own.middle, MAX_BEHIND, below + 1, layout.width)
-    spec = _spec(points, bar, layout)
+    bar = colour_bar(metric, values.middle, MAX_BEHIND, below + 1, layout.width)
+    spec, plot = _drawing(points, bar, layout)
     spec["description"] = f"{title} of every node"
     commands = (command,) if command else ()
-    return Chart(title, _meaning(metric), _caption(nodes, layout), spec, columns, commands)
+    return Chart(title, _meaning(metric), _caption(nodes, layout), spec, plot, columns, commands)
 
 
 def _statistic(nodes: Nodes, metric: NodeMetric, name: str) -> _Statistic:
@@ -93,14 +102,14 @@ def _statistic(nodes: Nodes, metric: NodeMetric, name: str) -> _Statistic:
     return _Statistic(name, values, class_medians(nodes, values))
 
 
-def _layout(nodes: Nodes, metric: NodeMetric, own: _Statistic) -> _Layout:
+def _layout(nodes: Nodes, metric: NodeMetric, values: _Statistic) -> _Layout:
     number = len(nodes.names)
     if number > MAX_NAMED:
         in_row = row_length(number)
         side = min(_MAX_CELL, _WIDTH // in_row)
         return _Layout(in_row, side, side, False)
-    words = [*nodes.names, *(quantity(value, metric.unit) for value in own.values)]
-    width = math.ceil(LETTER * max(map(len, words)) + _MARGIN)
+    texts = [*nodes.names, *(quantity(value, metric.unit) for value in values.values)]
+    width = math.ceil(LETTER * max(map(len, texts)) + _MARGIN)
     return _Layout(min(number, max(1, _WIDTH // width)), width, _NAMED_HEIGHT, True)
 
 
@@ -113,35 +122,38 @@ def _caption(nodes: Nodes, layout: _Layout) -> str:
 
 
 def _meaning(metric: NodeMetric) -> str:
-    found = f"{count(len(metric.slow), 'node')} of {len(metric.value)} {'is' if len(metric.slow) == 1 else 'are'} slow."
+    sentence = (
+        f"{count(len(metric.slow), 'node')} of {len(metric.value)} {'is' if len(metric.slow) == 1 else 'are'} slow."
+    )
     return (
-        f"A healthy cluster is evenly pale. {found} A single strong cell is a slow node: a hot or throttled "
+        f"A healthy cluster is evenly pale. {sentence} A single strong cell is a slow node: a hot or throttled "
         "processor, a failed memory module, a job that was left running. A strong row or block of neighbours shares "
         "a cause: a switch, a rack's power or cooling, a firmware version."
     )
 
 
-def _point(nodes: Nodes, metric: NodeMetric, own: _Statistic, layout: _Layout, place: int) -> Point:
-    value = own.values[place]
+def _point(nodes: Nodes, metric: NodeMetric, values: _Statistic, layout: _Layout, index: int) -> Point:
+    value = values.values[index]
     point: Point = {
-        "x": place % layout.in_row,
-        "y": place // layout.in_row,
-        "node": nodes.names[place],
+        "x": index % layout.in_row,
+        "y": index // layout.in_row,
+        "node": nodes.names[index],
         "shown": quantity(value, metric.unit),
         "behind": "–",
-        "state": "slow" if place in metric.slow else "",
+        "state": "slow" if index in metric.slow else "",
     }
     if value is None:
         return point
-    lacking = behind(value, own.middle[nodes.classes[place]], metric.better)
+    lacking = behind(value, values.middle[nodes.classes[index]], metric.better)
     return {**point, "behind": share(lacking), "gap": rounded(min(MAX_BEHIND, max(0.0, lacking)))}
 
 
-def _spec(points: list[Point], bar: list[Point], layout: _Layout) -> dict[str, Any]:
-    """Return the map with its colour bar, separated by one empty row."""
-    across = max(layout.in_row, 1 + max(int(point["x"]) for point in bar))
-    x = alt.X("x:O", axis=None, scale=alt.Scale(domain=list(range(across))))
-    y = alt.Y("y:O", axis=None, scale=alt.Scale(domain=list(range(1 + int(bar[0]["y"])))))
+def _drawing(points: list[Point], bar: list[Point], layout: _Layout) -> tuple[dict[str, Any], Plot]:
+    """Return the definition and the plot of the map, with its colour bar below, separated by an empty row."""
+    columns = list(range(max(layout.in_row, 1 + max(int(point["x"]) for point in bar))))
+    rows = list(range(1 + int(bar[0]["y"])))
+    x = alt.X("x:O", axis=None, scale=alt.Scale(domain=columns))
+    y = alt.Y("y:O", axis=None, scale=alt.Scale(domain=rows))
     base = chart_of(points).encode(
         x=x,
         y=y,
@@ -154,7 +166,25 @@ def _spec(points: list[Point], bar: list[Point], layout: _Layout) -> dict[str, A
     )
     key = chart_of(bar).encode(x=x, y=y)
     layers = [*_cells(base, points, layout), *_bar_layers(key, layout)]
-    return definition(alt.layer(*layers), alt.Step(layout.height), alt.Step(layout.width))
+    plot = Plot(
+        Axis(categories=columns, has_labels=False),
+        Axis(categories=rows, has_labels=False),
+        [
+            Marks("cells", points, ("x", "y", "gap")),
+            Marks("frames", [point for point in points if "gap" not in point], ("x", "y")),
+            Marks("frames", [point for point in points if point["state"] == "slow"], ("x", "y"), colour="ink"),
+            *(
+                [Marks("text above", points, ("x", "y", "node")), Marks("text below", points, ("x", "y", "shown"))]
+                if layout.is_named
+                else []
+            ),
+            Marks("cells", bar, ("x", "y", "gap")),
+            Marks("text", bar, ("x", "y", "label")),
+            Marks("text on the right", bar, ("x", "y", "unit")),
+        ],
+        shade=Axis(ends=(0, MAX_BEHIND)),
+    )
+    return definition(alt.layer(*layers), alt.Step(layout.height), alt.Step(layout.width)), plot
 
 
 def _shade(layout: _Layout) -> alt.Opacity:

@@ -9,19 +9,20 @@ import altair as alt
 
 from nameplate.records.result import Result, Series
 from nameplate.records.series_events import Event, OverTime
-from nameplate.report.charts.common import Chart, Point, chart_of, definition, rounded
-from nameplate.report.content.event_words import cause, happening
+from nameplate.report.charts.common import Chart, Point, channel, chart_of, definition, layers_of_positions, rounded
+from nameplate.report.charts.plot import Axis, Marks, Plot
+from nameplate.report.content.event_text import cause, happening
 from nameplate.report.content.format import parameters, quantity, scale
 from nameplate.report.content.repeat_commands import repeat_command
 from nameplate.statistics.stats import median, percentile
 
 _HEIGHT = 120
 _HEIGHT_WITH_EVENTS = 220
-# Smaller changes do not count as a change; larger spreads count as wide.
+# The minimum drift that is reported, and the minimum spread that counts as wide, as shares of the level.
 _STEADY, _WIDE = 0.03, 0.2
 _MIN_FOR_DRIFT = 20
-_LABEL_Y = -6  # above the plot
-# An undisturbed sample that is slower than the median by this factor must have been disturbed by something.
+_X = Axis("measuring time (s)")
+# A sample that is slower than the median by this factor was disturbed, even if no interference was recorded.
 _SLOW = 1.5
 _STATES = {
     "undisturbed": ("circle", "var(--series-1)"),
@@ -32,44 +33,54 @@ _UNDISTURBED, _DISTURBED, _UNEXPLAINED = _STATES
 
 
 def over_time(result: Result, limit: int) -> Chart:
-    """Return a chart of an experiment's samples over measuring time, with the events of a long series; its title is "".
+    """Return a chart of an experiment's samples over measuring time, and of the events if it is a long series.
 
-    ``result`` is the experiment's first metric, and must have at least one sample. If it has more than ``limit``, only
-    the samples that ``thin`` chooses are drawn. ``events`` of the chart is None unless the experiment is a long series.
+    ``result`` is the result of the experiment's first metric, with at least one sample. ``limit`` is the maximum number
+    of samples to draw; if there are more, ``thin`` chooses which are drawn. The chart's ``title`` is "", and its
+    ``events`` are None unless the experiment is a long series.
     """
     row = result.summary
     factor, unit = scale(row.value or 0.0, row.unit)
-    shown = thin(result.series, limit)
+    series = thin(result.series, limit)
     states = sample_states(result)
-    points = [_point(result.series, index, factor, states[index]) for index in shown]
+    points = [_point(result.series, index, factor, states[index]) for index in series]
     count = len(result.series.value)
     slow = f", {states.count(_UNEXPLAINED)} slow for a cause that was not recorded" if _UNEXPLAINED in states else ""
     caption = f"{count} samples, {sum(result.series.disturbed)} disturbed{slow}."
-    if len(shown) < count:
-        caption += f" {len(shown)} of them are drawn: the minimum and maximum of each stretch of time."
+    if len(series) < count:
+        caption += f" {len(series)} of them are drawn: the minimum and maximum of each stretch of time."
     seen = row.over_time
+    samples = Marks("points", points, ("start", "value"), by="state")
+    if seen is None:
+        middle = [{"value": median([float(point["value"]) for point in points])}]
+        layers, marks = _spec(unit), [Marks("level", middle, ("value",)), samples]
+    else:
+        layers, marks_of_events = _with_events(unit, seen, result.series, factor)
+        marks = [samples, *marks_of_events]
     spec = {
-        **(_spec(unit) if seen is None else _spec_with_events(unit, seen, result.series, factor)),
+        **layers,
         "data": {"values": points},
         "description": f"{row.metric} in {unit} over time, {row.probe} {parameters(row.params)}",
     }
     columns = (("start", "start (s)"), ("value", f"{row.metric} ({unit})"), ("state", "state"))
     events = tuple((happening(e), cause(e)) for e in seen.events) if seen else None
-    return Chart("", _meaning(result), caption, spec, columns, (repeat_command(result),), events)
+    plot = Plot(_X, Axis(unit), marks, [*_STATES])
+    return Chart("", _meaning(result), caption, spec, plot, columns, (repeat_command(result),), events)
 
 
 def sample_states(result: Result) -> list[str]:
-    """Return the state of each sample of ``result.series``, which has at least one, as the chart calls it.
+    """Return the state of each sample of ``result.series``: "disturbed", "unexplained" or "undisturbed".
 
-    A sample is "disturbed" if an interference was recorded during it. Of the others, one that is slower than the median
-    by a factor of ``_SLOW`` is "unexplained", and the rest are "undisturbed".
+    A sample is "disturbed" if an interference was recorded during the sample. Another sample is "unexplained" if it is
+    more than 1.5 times slower (``_SLOW``) than the median of all samples without interference. The series must have at
+    least one sample.
     """
     values, flags = result.series.value, result.series.disturbed
-    usual = median([value for value, is_disturbed in zip(values, flags, strict=True) if not is_disturbed] or values)
+    typical = median([value for value, is_disturbed in zip(values, flags, strict=True) if not is_disturbed] or values)
     is_rate = result.better == "higher"
 
     def state(value: float, is_disturbed: bool) -> str:
-        is_slow = value * _SLOW < usual if is_rate else value > usual * _SLOW
+        is_slow = value * _SLOW < typical if is_rate else value > typical * _SLOW
         return _DISTURBED if is_disturbed else _UNEXPLAINED if is_slow else _UNDISTURBED
 
     return [state(value, is_disturbed) for value, is_disturbed in zip(values, flags, strict=True)]
@@ -81,19 +92,19 @@ def _meaning(result: Result) -> str:
 
 
 def _meaning_of_series(seen: OverTime, unit: str) -> str:
-    """Return whether the machine sustains its initial level."""
-    kept = seen.sustained / seen.burst
+    """Return sentences that say whether the machine sustains its initial level."""
+    share = seen.sustained / seen.burst
     said = f"The series starts at {quantity(seen.burst, unit)} and sustains {quantity(seen.sustained, unit)}"
-    if abs(kept - 1) <= _STEADY:
+    if abs(share - 1) <= _STEADY:
         return f"{said}: the level holds. A lasting drop would mean a limit of power, heat or burst credits."
     return (
-        f"{said}, {kept * 100:.0f} %. A lasting drop means a limit of power or heat, or a guest that has used up its "
+        f"{said}, {share * 100:.0f} %. A lasting drop means a limit of power or heat, or a guest that has used up its "
         "burst credits. Dips that recur mean a periodic task. The table lists what changed at the same time."
     )
 
 
 def _meaning_of_samples(result: Result) -> str:
-    """Return how much the samples vary, and the most likely cause."""
+    """Return sentences that say how much the samples vary, with the most likely cause."""
     values = result.series.value
     middle = median(values)
     if not middle:
@@ -112,21 +123,21 @@ def _meaning_of_samples(result: Result) -> str:
 
 
 def thin(series: Series, limit: int) -> list[int]:
-    """Return the ascending indices of the points of a series to draw, so that the outline is kept.
+    """Return the ascending indices of the samples of ``series`` to draw, so that the outline is kept.
 
-    Up to ``limit`` points, these are all of them. Otherwise they are the minimum and maximum of ``limit // 2``
-    stretches with about equal numbers of points: at most ``limit`` indices, but up to two if ``limit`` is below 2.
+    With up to ``limit`` samples, all indices are returned. Otherwise the series is split into ``limit // 2`` parts of
+    about equal length, at least one, and the indices of the minimum and the maximum of each part are returned.
     """
     count = len(series.value)
     if count <= limit:
         return list(range(count))
     stretches = max(1, limit // 2)
-    kept: set[int] = set()
+    indices: set[int] = set()
     for k in range(stretches):
         stretch = range(k * count // stretches, (k + 1) * count // stretches)
-        kept.add(min(stretch, key=series.value.__getitem__))
-        kept.add(max(stretch, key=series.value.__getitem__))
-    return sorted(kept)
+        indices.add(min(stretch, key=series.value.__getitem__))
+        indices.add(max(stretch, key=series.value.__getitem__))
+    return sorted(indices)
 
 
 def _point(series: Series, index: int, factor: float, state: str) -> Point:
@@ -142,45 +153,50 @@ def _spec(unit: str) -> dict[str, Any]:
     return definition(alt.layer(_middle(unit), _points(unit)), _HEIGHT)
 
 
-def _spec_with_events(unit: str, seen: OverTime, series: Series, factor: float) -> dict[str, Any]:
-    """Return the chart of a long series: levels as lines, samples within events ringed, each event numbered at its
-    start.
+def _with_events(unit: str, seen: OverTime, series: Series, factor: float) -> tuple[dict[str, Any], list[Marks]]:
+    """Return the definition of the chart of a long series, and all marks except the samples.
+
+    Levels are lines, samples within events have a ring, and each event has its number at its start.
     """
     first = series.round.index(series.round[-1])
     origin_s = series.start_s[first]
     times = series.start_s[first:]
-    starts = [origin_s + level.begin_s for level in seen.levels]
+    starts = [origin_s + level.start_s for level in seen.levels]
     levels = [
         {"start": rounded(start), "end": rounded(origin_s + level.end_s), "value": rounded(level.value / factor)}
         for start, level in zip(starts, seen.levels, strict=True)
     ]
-    rings = [
+    rings: list[Point] = [
         {"start": round(time, 3), "value": rounded(value / factor)}
         for time, value in zip(times, series.value[first:], strict=True)
         if any(_is_within(time - origin_s, event) for event in seen.events)
     ]
-    labels = [
-        {"start": round(origin_s + event.begin_s, 3), "number": str(number)}
+    labels: list[Point] = [
+        {"start": round(origin_s + event.start_s, 3), "number": str(number)}
         for number, event in enumerate(seen.events, start=1)
     ]
-    x, y = _axes(unit)
+    x, y = _channels(unit)
+    starts, marks_of_starts = layers_of_positions(labels, x, "number")
     layers = [
         _points(unit),
         chart_of(levels).mark_rule(strokeWidth=2, color="var(--series-3)").encode(x=x, x2=alt.X2("end:Q"), y=y),
         chart_of(rings)
         .mark_point(shape="circle", filled=False, size=130, strokeWidth=1.4, color="var(--ink)")
         .encode(x=x, y=y),
-        chart_of(labels).mark_rule(strokeDash=[2, 3], color="var(--ink)", opacity=0.5).encode(x=x),
-        chart_of(labels)
-        .mark_text(align="left", dx=3, fontWeight="bold", color="var(--ink)")
-        .encode(x=x, y=alt.value(_LABEL_Y), text=alt.Text("number:N")),
+        *starts,
     ]
-    return definition(alt.layer(*layers), _HEIGHT_WITH_EVENTS)
+    marks = [
+        Marks("stretches", levels, ("start", "value", "end"), colour="series-3"),
+        Marks("rings", rings, ("start", "value"), colour="ink"),
+        *marks_of_starts,
+    ]
+    return definition(alt.layer(*layers), _HEIGHT_WITH_EVENTS), marks
 
 
 def _is_within(time_s: float, event: Event) -> bool:
-    """Return whether a sample that starts at this time is part of dips or of a single event; levels and drifts have no
-    rings.
+    """Return whether a sample that starts at ``time_s`` belongs to an event of the kind "dips" or "run".
+
+    ``time_s`` is in seconds from the start of the series. For levels and drifts, the result is False.
     """
     near_s = event.width_s * 1e-3
     return event.kind in ("dips", "run") and any(
@@ -188,10 +204,10 @@ def _is_within(time_s: float, event: Event) -> bool:
     )
 
 
-def _axes(unit: str) -> tuple[Any, Any]:
-    x = alt.X("start:Q", title="measuring time (s)", scale=alt.Scale(padding=6), axis=alt.Axis(tickCount=5))
-    y = alt.Y("value:Q", title=unit, scale=alt.Scale(zero=False, nice=False, padding=6), axis=alt.Axis(tickCount=4))
-    return x, y
+def _channels(unit: str) -> tuple[Any, Any]:
+    y_scale = {"zero": False, "nice": False, "padding": 6}
+    x = channel(alt.X, "start", _X, {"padding": 6}, tickCount=5)
+    return x, channel(alt.Y, "value", Axis(unit), y_scale, tickCount=4)
 
 
 def _middle(unit: str) -> Any:
@@ -199,7 +215,7 @@ def _middle(unit: str) -> Any:
 
 
 def _points(unit: str) -> Any:
-    x, y = _axes(unit)
+    x, y = _channels(unit)
     states = alt.Scale(domain=[*_STATES], range=[shape for shape, _ in _STATES.values()])
     colours = alt.Scale(domain=[*_STATES], range=[colour for _, colour in _STATES.values()])
     return (

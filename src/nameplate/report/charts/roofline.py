@@ -4,61 +4,54 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import product
 from typing import Any, Literal
 
 import altair as alt
 
 from nameplate.records.result import Quantity
-from nameplate.report.charts.common import Chart, Point, chart_of, definition, log_axis, rounded, tick_labels
+from nameplate.report.charts.common import Chart, Point, channel, chart_of, definition, log_axis, rounded
 from nameplate.report.charts.line_labels import of_field
+from nameplate.report.charts.plot import Axis, Kind, Marks, Plot
 from nameplate.report.content.format import count, quantity, scale
 from nameplate.report.content.roofline import Bound, Kernel, Roofline, meaning
 
-# In FLOP/byte: from loops that only move data to the largest matrix products that fit a cache.
+# In FLOP/byte, from loops that only move data to the largest matrix products that fit a cache.
 INTENSITIES = (1 / 64, 64.0)
 
 _HEIGHT = 340
-# The height of a label above its line in pixels, and the factor of the intensity by which it is further inside.
+# The height of a label above its line in pixels, and the factor of the intensity by which a label moves inwards.
 _LIFTS = {"above": 8, "below": -12}
 _INSIDE = 8.0
 _LINE_OF_TEXT = 13
 # The kind of a line, the alignment of its label, and the label's distance in pixels from the end of the axis.
 _SIDES: tuple[tuple[str, Literal["left", "right"], int], ...] = (("slope", "left", 8), ("peak", "right", -4))
-
-
-@dataclass(frozen=True)
-class _Axes:
-    """The unit of the rates, its size in FLOP/s, and the y axis: all charts of one run share them."""
-
-    unit: str
-    factor: float
-    domain: list[float]
-    numbers: list[float]
-
-    @property
-    def title(self) -> str:
-        return f"attainable rate ({self.unit})"
+_TEXTS: dict[str, Kind] = {"left": "text on the right", "right": "text on the left"}
+_TICKS = [4.0**power for power in range(-3, 4)]
+_X = Axis("arithmetic intensity (FLOP/byte)", base=2, ends=INTENSITIES,
+          names={i: f"1/{1 / i:.0f}" if i < 1 else f"{i:g}" for i in _TICKS})  # fmt: skip
 
 
 def roofline_charts(roofs: Roofline) -> list[Chart]:
-    """Return charts of the attainable rate in FLOP/s against arithmetic intensity, with a line for each bound.
+    """Return charts of the attainable rate in FLOP/s against arithmetic intensity, with one line per bound.
 
-    There is one chart for one core and one for several (``Roofline.by_cores``), with the same axes. The intensity goes
-    from 1/64 to 64 FLOP/byte (``INTENSITIES``); both axes are logarithmic. Each line has its label, its interval as a
-    band, and a large mark where it meets its peak. Kernels are points.
+    ``roofs`` has the measured peak rates, bandwidths and kernels of one machine. If bounds of one core and of several
+    cores were measured, there is one chart for each (``Roofline.by_cores``), with the same axes. The intensity ranges
+    from 1/64 to 64 FLOP/byte (``INTENSITIES``); both axes are logarithmic. Each line has a label, its 95 % interval as
+    a band, and a large mark at its ridge point. Kernels are points. Source: Williams, Waterman and Patterson, Roofline,
+    CACM 52(4), 2009.
     """
     parts = roofs.by_cores()
     factor, unit = scale(max(peak.quantity.value for peak in roofs.peaks), "FLOP/s")
-    drawn = [(_points(part, factor), [_kernel_point(each, factor) for each in part.kernels]) for part in parts]
+    drawn = [(_points(part, factor), [_kernel_point(kernel, factor) for kernel in part.kernels]) for part in parts]
     rates = [float(point[key]) for points, kernels in drawn for point in [*points, *kernels]
              for key in ("rate", "low", "high", "measured") if key in point]  # fmt: skip
-    axes = _Axes(unit, factor, *log_axis(min(rates), max(rates)))
-    meanings = [meaning(part, is_again=index > 0) for index, part in enumerate(parts)]
+    ends, numbers = log_axis(min(rates), max(rates))
+    rate_axis = Axis(f"attainable rate ({unit})", base=10, ends=ends, numbers=numbers)
+    meanings = [meaning(part, is_repeated=index > 0) for index, part in enumerate(parts)]
     return [
-        _chart(part, points, kernels, axes, words)
-        for part, (points, kernels), words in zip(parts, drawn, meanings, strict=True)
+        _chart(part, points, kernels, rate_axis, meaning_of_part)
+        for part, (points, kernels), meaning_of_part in zip(parts, drawn, meanings, strict=True)
     ]
 
 
@@ -71,9 +64,9 @@ def _points(roofs: Roofline, factor: float) -> list[Point]:
     ]
 
 
-def _chart(roofs: Roofline, points: list[Point], kernels: list[Point], axes: _Axes, words: str) -> Chart:
+def _chart(roofs: Roofline, points: list[Point], kernels: list[Point], rate_axis: Axis, meaning_of_chart: str) -> Chart:
     bounds = [*roofs.peaks, *roofs.slopes]
-    spec = _spec(points, kernels, [*_labels(roofs).values()], axes)
+    spec, plot = _drawing(points, kernels, [*_labels(roofs).values()], rate_axis)
     spec["description"] = "attainable floating-point rate against arithmetic intensity, both logarithmic"
     caption = (
         "Horizontal lines are peak rates. Rising lines are bandwidths, up to where they meet the peak of as many "
@@ -81,21 +74,25 @@ def _chart(roofs: Roofline, points: list[Point], kernels: list[Point], axes: _Ax
         "logarithmic."
     )
     repeated = [*(bound.command for bound in bounds), *(kernel.command for kernel in roofs.kernels)]
-    columns = (("line", "bound"), ("intensity", "FLOP/byte"), ("rate", axes.title))
+    columns = (("line", "bound"), ("intensity", "FLOP/byte"), ("rate", str(rate_axis.title)))
     cores = {peak.threads for peak in roofs.peaks}
     of = f", {count(cores.pop(), 'thread')}" if len(cores) == 1 else ""
     return Chart(
         f"Attainable rate against arithmetic intensity{of}",
-        words,
+        meaning_of_chart,
         caption,
         spec,
+        plot,
         columns,
         tuple(dict.fromkeys(repeated)),
     )
 
 
 def _labels(roofs: Roofline) -> dict[str, str]:
-    """Return the label of each bound in the chart, with its threads unless those are the same for all."""
+    """Return the text to draw for each bound, by the bound's label.
+
+    The text includes the number of threads unless all bounds have the same.
+    """
     bounds = [*roofs.peaks, *roofs.slopes]
     is_same = len({bound.threads for bound in bounds}) == 1
     return {
@@ -105,7 +102,7 @@ def _labels(roofs: Roofline) -> dict[str, str]:
 
 
 def _in_unit(point: Point, bound: Quantity, factor: float) -> Point:
-    """Return the rate of a point of a line in the chart's unit, and the interval of the line there, if it has one."""
+    """Return the rate of a point in the chart's unit, with ``low`` and ``high`` if the bound has an interval."""
     rate = float(point["rate"]) / factor
     interval = {} if bound.ci is None or not bound.value else {
         "low": rounded(rate * bound.ci[0] / bound.value), "high": rounded(rate * bound.ci[1] / bound.value)
@@ -119,20 +116,18 @@ def _kernel_point(kernel: Kernel, factor: float) -> Point:
 
 
 def _roof_points(roofs: Roofline, peak: Bound) -> list[Point]:
-    """Return the points of a peak, from the first slope that reaches it to the end of the axis."""
+    """Return the two points of a peak's line, which starts at the first slope that meets it and ends with the axis."""
     first, last = INTENSITIES
     ridges = [roofs.ridge(slope) for slope in roofs.slopes if roofs.peak_over(slope) is peak]
-    begin = min([ridge for ridge in ridges if ridge is not None and first <= ridge <= last], default=first)
+    start = min([ridge for ridge in ridges if ridge is not None and first <= ridge <= last], default=first)
     return [
-        {"intensity": rounded(begin), "rate": peak.quantity.value, "kind": "line"},
+        {"intensity": rounded(start), "rate": peak.quantity.value, "kind": "line"},
         {"intensity": last, "rate": peak.quantity.value, "kind": "peak"},
     ]
 
 
 def _slope_points(roofs: Roofline, slope: Bound) -> list[Point]:
-    """Return the points of a slope, from the start of the axis to its ridge point, or to the highest peak if it has
-    none.
-    """
+    """Return the two points of a slope, which ends at its ridge point, or without one at the highest peak."""
     first, last = INTENSITIES
     ridge = roofs.ridge(slope)
     highest = max(peak.quantity.value for peak in roofs.peaks) / slope.quantity.value
@@ -144,10 +139,10 @@ def _slope_points(roofs: Roofline, slope: Bound) -> list[Point]:
     ]
 
 
-def _line_labels(points: list[Point], domain: list[float]) -> list[Point]:
-    """Return the place of each line's label: below the left end of a slope, or above the right end of a peak.
+def _line_labels(points: list[Point], domain: tuple[float, float]) -> list[Point]:
+    """Return the position of each line's label: below the left end of a slope, or above the right end of a peak.
 
-    Where another label is in the way, it is on the other side of the line, or further inside.
+    If another label is in the way, the label is on the other side of the line, or further inside.
     """
     placed: list[tuple[float, float]] = []
     labels = []
@@ -165,22 +160,13 @@ def _line_labels(points: list[Point], domain: list[float]) -> list[Point]:
     return labels
 
 
-def _channels(axes: _Axes) -> tuple[alt.X, alt.Y]:
-    intensities = [4.0**power for power in range(-3, 4)]
-    names = tick_labels({i: f"1/{1 / i:.0f}" if i < 1 else f"{i:g}" for i in intensities})
-    x = alt.X("intensity:Q", title="arithmetic intensity (FLOP/byte)",
-              scale=alt.Scale(type="log", base=2, domain=list(INTENSITIES), nice=False),
-              axis=alt.Axis(values=intensities, labelExpr=names))  # fmt: skip
-    y = alt.Y("rate:Q", title=axes.title, scale=alt.Scale(type="log", domain=axes.domain, nice=False),
-              axis=alt.Axis(values=axes.numbers, format="~g"))  # fmt: skip
-    return x, y
-
-
-def _spec(points: list[Point], kernels: list[Point], labels: list[str], axes: _Axes) -> dict[str, Any]:
-    title = axes.title
-    x, y = _channels(axes)
-    lines = alt.Scale(domain=labels)
-    colour = alt.Color("line:N", scale=lines, legend=None)
+def _drawing(
+    points: list[Point], kernels: list[Point], lines: list[str], rate_axis: Axis
+) -> tuple[dict[str, Any], Plot]:
+    title = rate_axis.title
+    x, y = channel(alt.X, "intensity", _X), channel(alt.Y, "rate", rate_axis)
+    labels = _line_labels(points, rate_axis.ends or (0.0, 0.0))
+    colour = alt.Color("line:N", scale=alt.Scale(domain=lines), legend=None)
     base = chart_of(points).encode(x=x, y=y)
     layers = [
         base.mark_line(strokeWidth=2).encode(color=colour),
@@ -189,23 +175,32 @@ def _spec(points: list[Point], kernels: list[Point], labels: list[str], axes: _A
         base.mark_point(filled=True, opacity=1, size=110).transform_filter("datum.kind == 'ridge'").encode(
             color=colour, tooltip=[alt.Tooltip("line:N"), alt.Tooltip("intensity:Q", title="FLOP/byte"),
                                    alt.Tooltip("rate:Q", title=title)]),
-        *_label_layers(_line_labels(points, axes.domain), x, y, colour),
+        *_label_layers(labels, x, y, colour),
         *(_kernel_layers(kernels, x, title) if kernels else []),
     ]  # fmt: skip
-    return definition(alt.layer(*layers).resolve_scale(color="independent"), _HEIGHT)
+    marks = [
+        Marks("line", points, ("intensity", "rate"), by="line"),
+        Marks("band", points, ("intensity", "low", "high"), by="line"),
+        Marks("points", [point for point in points if point["kind"] == "ridge"], ("intensity", "rate"), by="line"),
+        *(Marks(_TEXTS[side], [label for label in labels if str(label["place"]).startswith(end)], ("x", "y", "line"))
+          for end, side, _ in _SIDES),
+        Marks("points", kernels, ("intensity", "measured"), colour="ink"),
+        Marks("text on the right", kernels, ("intensity", "measured", "kernel")),
+    ]  # fmt: skip
+    return definition(alt.layer(*layers).resolve_scale(color="independent"), _HEIGHT), Plot(_X, rate_axis, marks, lines)
 
 
 def _label_layers(labels: list[Point], x: alt.X, y: alt.Y, colour: alt.Color) -> Iterator[Any]:
     base = chart_of(labels).encode(x=of_field(x, "x:Q"), y=of_field(y, "y:Q"), color=colour)
     for end, side, shift in _SIDES:
         for where, lift in _LIFTS.items():
-            place = f"{end} {where}"
-            if any(label["place"] == place for label in labels):
+            anchor = f"{end} {where}"
+            if any(label["place"] == anchor for label in labels):
                 text = base.mark_text(align=side, dx=shift, dy=-lift, fontSize=11, fontWeight="bold")
-                yield text.encode(text=alt.Text("line:N")).transform_filter(f"datum.place == '{place}'")
+                yield text.encode(text=alt.Text("line:N")).transform_filter(f"datum.place == '{anchor}'")
 
 
-def _kernel_layers(kernels: list[Point], x: alt.X, title: str) -> list[Any]:
+def _kernel_layers(kernels: list[Point], x: alt.X, title: str | None) -> list[Any]:
     base = chart_of(kernels).encode(x=x, y=alt.Y("measured:Q", title=title))
     marks = base.mark_point(filled=True, opacity=1, size=70, shape="diamond", color="var(--ink)")
     # Right of and below a point, no slope is near: a loop is below its own slope.

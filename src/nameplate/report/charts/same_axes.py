@@ -1,27 +1,25 @@
-"""Give charts that are compared the same axes, so that equal values are at equal places."""
+"""Give charts that are compared the same axes, so that equal values have equal positions."""
 
 from __future__ import annotations
 
 import copy
-import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any
 
-from nameplate.report.charts.common import Chart, log_axis, tick_labels
-
-Spec: TypeAlias = Mapping[str, Any]
+from nameplate.report.charts.common import Chart, log_axis, ticks
+from nameplate.report.charts.plot import Axis
 
 _PART = re.compile(r" \(\d+ of \d+\)$")
-_AXES = ("x", "y")
 
 
 def share_axes(places: Iterable[tuple[int, tuple[str, str]]], charts: list[Chart]) -> None:
-    """Combine the axes of charts with the same part and title, in the list ``charts``, so that they are the same.
+    """Replace charts of the same kind in the list ``charts`` by copies with the same axes.
 
-    ``places`` has for each chart its index in the list, and the part of the page and its title: those of several runs
-    agree in both. So do the parts of a chart that was split, "(1 of 3)" and so on.
+    ``places`` has (index in ``charts``, (part of the page, title)) for each chart. Charts are of the same kind if they
+    have the same part and title, as in several runs. Charts into which one chart was split, with "(1 of 3)" and so on
+    in their titles, are of the same kind, too.
     """
     groups: dict[tuple[str, str], list[int]] = {}
     for index, (part, title) in places:
@@ -29,82 +27,44 @@ def share_axes(places: Iterable[tuple[int, tuple[str, str]]], charts: list[Chart
         groups.setdefault((part, "" if part == "roofline" else _PART.sub("", title)), []).append(index)
     for indices in groups.values():
         if len(indices) > 1:
-            specs = with_same_axes([charts[index].spec for index in indices])
-            for index, spec in zip(indices, specs, strict=True):
-                charts[index] = replace(charts[index], spec=spec)
+            changed = with_same_axes([charts[index] for index in indices])
+            for index, chart in zip(indices, changed, strict=True):
+                charts[index] = chart
 
 
-def with_same_axes(specs: Sequence[Spec]) -> list[Spec]:
-    """Return the Vega-Lite definitions with axes that all of them share, in the same order.
+def with_same_axes(charts: Sequence[Chart]) -> list[Chart]:
+    """Return copies of ``charts``, in the same order, that share an x axis, a y axis or both if possible.
 
-    An axis is shared if it has numbers and the same title and kind of scale in all charts; the title contains the unit.
-    Its ends then include those of every chart. An axis without ends of its own is shared only if it is a y axis, since
-    such an x axis is a time from the start of each run.
+    An axis is shared if it has numbers and the same title, including the unit, and the same kind of scale in all
+    charts. The shared axis includes the ends of the axis in every chart. A y axis without fixed ends is shared as well.
+    An x axis without fixed ends is not: it is a time from the start of each run.
     """
-    changed = [copy.deepcopy(dict(spec)) for spec in specs]
-    for name in _AXES:
-        channels = [list(_channels(spec, name)) for spec in changed]
-        if all(channels) and len({_kind(own) for own in channels}) == 1:
-            _share([_extent(spec, own, name) for spec, own in zip(changed, channels, strict=True)], channels)
-    return list(changed)
+    plots = [chart.plot for chart in charts]
+    x = _shared([plot.x for plot in plots])
+    y = _shared([replace(plot.y, ends=plot.y.ends or plot.extent_of_y()) for plot in plots])
+    return [_with_axes(chart, x, y) for chart in charts]
 
 
-def _share(extents: Sequence[tuple[float, float] | None], channels: Sequence[Sequence[dict[str, Any]]]) -> None:
-    known = [extent for extent in extents if extent]
-    if len(known) < len(extents):
-        return
-    ends = [min(low for low, _ in known), max(high for _, high in known)]
-    every = [channel for own in channels for channel in own]
-    ticks = _ticks(every, ends)
-    for channel in every:
-        channel["scale"] = {**channel["scale"], "domain": ends}
-        if ticks:
-            channel["axis"] = {**(channel.get("axis") or {}), **ticks}
-
-
-def _ticks(channels: Sequence[dict[str, Any]], ends: Sequence[float]) -> dict[str, Any]:
-    """Return the ticks of a shared axis, empty if Vega chooses them."""
-    axes = [channel.get("axis") or {} for channel in channels]
-    names = {float(at): name for axis in axes if "labelExpr" in axis
-             for at, name in json.loads(axis["labelExpr"].removesuffix("[datum.value]")).items()}  # fmt: skip
-    if names:
-        return {"values": sorted(names), "labelExpr": tick_labels(names)}
-    is_log = channels[0]["scale"].get("type") == "log"
-    return {"values": log_axis(ends[0], ends[1])[1]} if is_log and any("values" in axis for axis in axes) else {}
-
-
-def _layers(spec: Spec) -> list[dict[str, Any]]:
-    layers: list[dict[str, Any]] = spec.get("layer", [spec])
-    return layers
-
-
-def _channels(spec: Spec, name: str) -> Iterator[dict[str, Any]]:
-    """Yield the definitions of an axis of numbers, of which each layer may have one."""
-    for layer in _layers(spec):
-        channel = layer.get("encoding", {}).get(name, {})
-        if channel.get("type") == "quantitative" and channel.get("scale"):
-            yield channel
-
-
-def _kind(channels: Sequence[dict[str, Any]]) -> tuple[str, str]:
-    return str(channels[0].get("title")), str(channels[0]["scale"].get("type"))
-
-
-def _extent(spec: Spec, channels: Sequence[dict[str, Any]], name: str) -> tuple[float, float] | None:
-    """Return the ends of an axis, or of its values if it has no ends and is a y axis."""
-    domains = [channel["scale"]["domain"] for channel in channels if "domain" in channel["scale"]]
-    if domains:
-        return min(domain[0] for domain in domains), max(domain[1] for domain in domains)
-    values = list(_values(spec, name)) if name == "y" else []
-    if not values:
+def _shared(axes: Sequence[Axis]) -> Axis | None:
+    """Return an axis that fits all charts, or None if their axes differ in kind, or one has no ends."""
+    first = axes[0]
+    ends = [axis.ends for axis in axes if axis.ends]
+    kinds = {(axis.title, axis.base, bool(axis.categories)) for axis in axes}
+    if len(kinds) > 1 or len(ends) < len(axes) or first.categories:
         return None
-    return (0.0 if channels[0]["scale"].get("zero") else min(values)), max(values)
+    low, high = min(low for low, _ in ends), max(high for _, high in ends)
+    names = {number: name for axis in axes for number, name in axis.names.items()}
+    has_numbers = first.base and any(axis.numbers or axis.names for axis in axes)
+    numbers = log_axis(low, high)[1] if has_numbers and not names else first.numbers
+    return replace(first, ends=(low, high), numbers=numbers, names=dict(sorted(names.items())))
 
 
-def _values(spec: Spec, name: str) -> Iterator[float]:
-    for layer in _layers(spec):
-        data = layer["data"] if "data" in layer else spec["data"]
-        points = data["values"] if "values" in data else spec["datasets"][data["name"]]
-        for channel in (name, f"{name}2"):
-            field = layer.get("encoding", {}).get(channel, {}).get("field")
-            yield from (float(point[field]) for point in points if field and point.get(field) is not None)
+def _with_axes(chart: Chart, x: Axis | None, y: Axis | None) -> Chart:
+    spec = copy.deepcopy(dict(chart.spec))
+    for name, axis in (("x", x), ("y", y)):
+        for layer in spec.get("layer", [spec]):
+            channel: dict[str, Any] = layer.get("encoding", {}).get(name, {})
+            if axis and channel.get("type") == "quantitative" and channel.get("scale"):
+                channel["scale"] = {**channel["scale"], "domain": list(axis.ends or ())}
+                channel["axis"] = {**(channel.get("axis") or {}), **ticks(axis)}
+    return replace(chart, spec=spec, plot=replace(chart.plot, x=x or chart.plot.x, y=y or chart.plot.y))

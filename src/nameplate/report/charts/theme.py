@@ -1,4 +1,7 @@
-"""Style charts on the page and as pictures. Colours are names here; the page's style sheet defines their values."""
+"""Define the style of charts, on the page and as pictures.
+
+Colours are names such as ``var(--ink)``, whose values the page's style sheet defines.
+"""
 
 from __future__ import annotations
 
@@ -26,19 +29,19 @@ THEME: dict[str, Any] = {
 
 @cache
 def day_colours() -> dict[str, str]:
-    """Return the hexadecimal values of the light theme's colours by name: ``{"--ink": "#1b1f24", …}``.
+    """Return the colours of the light theme as hexadecimal values by name: ``{"--ink": "#1b1f24", …}``.
 
-    Pictures use them, because a picture cannot follow the reader's theme. They are read once from the style sheet of
-    the page. All callers share the dictionary, so do not change it.
+    They are read once from the page's style sheet, for pictures, which cannot follow the reader's theme. All callers
+    share the dictionary; do not change it.
     """
     first = re.search(r":root \{(.*?)\}", STYLE.read_text(encoding="utf-8"), re.DOTALL)
     return dict(re.findall(r"(--[\w-]+): (#\w+);", first[1] if first else ""))
 
 
 def coloured(definition: str) -> str:
-    """Return a Vega-Lite definition in JSON with each colour name, such as ``var(--ink)``, replaced by its value.
+    """Return a Vega-Lite definition in JSON with hexadecimal colours in place of names such as ``var(--ink)``.
 
-    The values are those of the light theme.
+    The colours are from the light theme.
 
     Raises:
         KeyError: the light theme has no colour of this name.

@@ -1,7 +1,8 @@
 """Export formats of ``nameplate compare``: one module each, found by its name.
 
-A module has a function ``export(found, limit)``, which returns the text of the format for a comparison of two runs.
-``limit`` is the smallest loss of a capability that counts, as a share; 0 counts all.
+Each module has a function ``export(comparison, limit)``, which returns the text of the format for a ``RunComparison``.
+``limit`` is the share by which a metric must be SLOWER to count as a loss: 0.05 is 5 %, and with 0 every SLOWER metric
+counts. Formats that show no losses ignore ``limit``.
 """
 
 from __future__ import annotations
@@ -23,10 +24,13 @@ def comparison_export_names() -> list[str]:
 
 
 def find_comparison_export(name: str) -> ComparisonExport:
-    """Return the function that exports a comparison in a format, one of ``comparison_export_names()``.
+    """Return the function that exports a comparison in the format ``name``, one of ``comparison_export_names()``.
+
+    The function takes a ``RunComparison`` and the limit of a loss, which is a share (0.05 is 5 %). It returns the text
+    of the format and writes nothing.
 
     Raises:
-        UsageError: the format is unknown; the message suggests the nearest one.
+        UsageError: the format is unknown; the message suggests the nearest name.
     """
     check_format(name, _PACKAGE)
     export: ComparisonExport = format_module(name, _PACKAGE).export

@@ -1,31 +1,33 @@
-"""Export a comparison as JSON: ``{"schema", "verdict", "notes": […], "rows": […]}``, values in SI base units."""
+"""Export a comparison as JSON: ``{"schema", "verdict", "gate", "notes", "rows"}``, values in SI base units."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
 
-from nameplate.comparison.metric_rows import overall_verdict
 from nameplate.comparison.run_comparison import RunComparison
 from nameplate.records.run_record import SCHEMA
-from nameplate.statistics.verdict import Verdict
 
 
-def export(found: RunComparison, limit: float) -> str:
-    """Return JSON with the verdict on the runs, and a row for each metric that both have, as ``ComparisonRow``.
+def export(comparison: RunComparison, limit: float) -> str:
+    """Return indented JSON with ``schema``, ``verdict``, ``gate``, ``notes`` and ``rows``, and a line feed at the end.
 
-    The notes say what is not read of inputs that are outputs of other tools.
+    ``verdict`` is the verdict on the machine (``RunComparison.verdict`` with ``limit``, a share: 0.05 is 5 %), and
+    ``gate`` has the fields of ``Gate``, or is null if every metric decides. ``rows`` has an object with the fields of
+    ``ComparisonRow`` for each metric that both runs have, in SI base units. ``notes`` has sentences about inputs that
+    other tools wrote, such as the parts that nameplate does not read. Both lists may be empty.
     """
-    return json_text(found.rows, overall_verdict(found.rows, limit), found.notes)
+    of_runs = {"verdict": comparison.verdict(limit), "gate": comparison.gate}
+    return json_text(comparison.rows, of_runs, comparison.notes)
 
 
-def json_text(rows: Sequence[msgspec.Struct], verdict: Verdict | None = None, notes: Sequence[str] = ()) -> str:
-    """Return JSON with the version of the record format, the verdict if there is one, the notes, and these rows.
+def json_text(rows: Sequence[msgspec.Struct], of_runs: Mapping[str, Any], notes: Sequence[str] = ()) -> str:
+    """Return one indented JSON object with a line feed at the end, for any kind of comparison.
 
-    It is indented, with a line feed at its end.
+    Its keys are ``schema`` (the version of the record format), those of ``of_runs``, ``notes`` and ``rows``. ``rows``
+    has one object per struct, with the fields of the struct.
     """
-    of_runs = {"verdict": verdict} if verdict else {}
     document: dict[str, Any] = {"schema": SCHEMA, **of_runs, "notes": notes, "rows": rows}
     return msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n"

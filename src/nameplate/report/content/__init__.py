@@ -1,1 +1,1 @@
-"""Decide what is said about a run, a comparison or a machine, in words and rows, however it is then displayed."""
+"""Turn a run, a comparison or a judgement into sentences and table rows, independent of how they are displayed."""

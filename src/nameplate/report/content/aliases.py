@@ -1,8 +1,8 @@
-"""Replace whatever identifies a machine or its user, since reports are passed on: hosts become "machine 1", "machine
-2".
+"""Hide what identifies a machine or its user in a report, so that the report can be passed on.
 
-Host names are replaced in every text that may contain one, such as a reason, a note or a table. Addresses (IP, MAC),
-UUIDs and the paths of home directories are replaced everywhere, including in parameters that the user gave.
+Host names become "machine 1", "machine 2" in every text that nameplate writes and that may contain one, such as a
+reason, a note or a table. IP and MAC addresses, UUIDs and the paths of home directories are replaced in all text,
+including parameters that the user gave.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from nameplate.records.machine_record import Machine
 from nameplate.records.result import Report, Result, Table
 from nameplate.records.study_record import Study, StudyCell, StudyTable
 
-# An IPv6 address is matched in the bracketed form that a peer with a port is written in.
+# IPv6 addresses are matched only in brackets, the form of an address with a port.
 _ADDRESS = re.compile(
     r"(?<![\w.])(?:\d{1,3}(?:\.\d{1,3}){3}|\[(?=[0-9A-Fa-f.]*:)[0-9A-Fa-f:.]*\])(?![\w.]*\d)(?::\d+)?"
 )
 
 _MAC = re.compile(r"(?<![\w:-])[0-9A-Fa-f]{2}(?:([:-])[0-9A-Fa-f]{2})(?:\1[0-9A-Fa-f]{2}){4}(?![\w:-])")
 _UUID = re.compile(r"(?<![\w-])[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}(?![\w-])")
-_MAX_KEPT = 100
+_MAX_CACHED = 100
 _WORD = re.compile(r"[\w.-]+")
 _HOME = re.compile(r"(?<![\w.~-])(?:/(?:home|Users)/[^/\s'\":;,]+|/root)(?=$|[/\s'\":;,])")
 _PATTERNS = ((_UUID, "(identifier)"), (_MAC, "(address)"), (_ADDRESS, "(address)"), (_HOME, "~"))
@@ -35,18 +35,22 @@ _PATTERNS = ((_UUID, "(identifier)"), (_MAC, "(address)"), (_ADDRESS, "(address)
 def without_names(reports: Sequence[Report]) -> list[Report]:
     """Return copies of the reports with aliases for host names, and with addresses and home directories hidden.
 
-    The hosts of all reports are numbered together in the order of their first appearance, and become ``machine 1``,
-    ``machine 2``. They are replaced in the machine records, the node names, tables, notes, remarks, reasons and the
-    sources of reference values; a host name in another text, such as a parameter value, stays. Everywhere, including in
-    parameter values, an IP or MAC address becomes ``(address)``, a UUID ``(identifier)``, and the path of a home
-    directory ``~``. The copies are in the order of ``reports``, which stay as they are.
+    Host names become ``machine 1``, ``machine 2`` and so on, numbered over all reports in the order of their first
+    appearance. Host names are replaced in the machine records, the node names, tables, notes, remarks, reasons,
+    commands of reference tools, and the sources of reference values. They are not replaced in other text, such as a
+    parameter value. An IP or MAC address becomes ``(address)``, a UUID ``(identifier)``, and the path of a home
+    directory ``~`` in all text, including parameter values. The copies are in the order of ``reports``, which are not
+    changed.
     """
     aliases = _aliases(reports)
-    return [_without_patterns(_aliased(report, aliases)) for report in reports]
+    return [msgspec.convert(_hidden(msgspec.to_builtins(_aliased(report, aliases))), Report) for report in reports]
 
 
 def hider_of(reports: Sequence[Report]) -> Callable[[str], str]:
-    """Return a function that hides in a text about these reports what ``without_names`` hides in them."""
+    """Return a function that hides host names, addresses, UUIDs and home directories in a text about ``reports``.
+
+    The function takes and returns a string, and replaces names with the aliases of ``without_names(reports)``.
+    """
     hide = _hiding(_aliases(reports))
     return lambda text: _hidden_text(hide(text))
 
@@ -54,14 +58,14 @@ def hider_of(reports: Sequence[Report]) -> Callable[[str], str]:
 def _aliases(reports: Sequence[Report]) -> dict[str, str]:
     aliases: dict[str, str] = {}
     for report in reports:
-        own = [report.machine.hostname] if report.machine else []
-        for host in [*own, *nodes_of(report.machine), *(report.nodes.names if report.nodes else [])]:
+        hosts = [report.machine.hostname] if report.machine else []
+        for host in [*hosts, *nodes_of(report.machine), *(report.nodes.names if report.nodes else [])]:
             aliases.setdefault(host, f"machine {len(aliases) + 1}")
     return aliases
 
 
 def is_alias(host: str) -> bool:
-    """Return whether a host name is an alias from ``without_names``, such as ``machine 1``, which says nothing."""
+    """Return whether a host name has the form of an alias from ``without_names``, such as ``machine 1``."""
     return re.fullmatch(r"machine \d+", host) is not None
 
 
@@ -94,6 +98,10 @@ def _aliased(report: Report, aliases: Mapping[str, str]) -> Report:
         cells = [[hide_in_cell(cell) for cell in row] for row in table.cells]
         return msgspec.structs.replace(table, cells=cells, notes=[hide(note) for note in table.notes])
 
+    references = [
+        msgspec.structs.replace(reference, command=hide(reference.command), reason=hide(reference.reason))
+        for reference in report.references
+    ]
     study = report.study and Study([hide_in_study(table) for table in report.study.tables], report.study.charts)
     return msgspec.structs.replace(
         report,
@@ -101,49 +109,49 @@ def _aliased(report: Report, aliases: Mapping[str, str]) -> Report:
         results=[hide_in(result) for result in report.results],
         tables=[hide_in_table(table) for table in report.tables],
         notes=[hide(note) for note in report.notes],
+        references=references,
         study=study,
         nodes=report.nodes and msgspec.structs.replace(report.nodes, names=[aliases[n] for n in report.nodes.names]),
     )
 
 
 def _hiding(aliases: Mapping[str, str]) -> Callable[[str], str]:
-    """Return a function that replaces host names in a text, in a time that does not depend on their number."""
-    # Single words are looked up. Names of several words need an expression, longest first: one name may be a prefix of
-    # another.
-    others = [host for host in aliases if host and not _WORD.fullmatch(host)]
-    hosts = "|".join(map(re.escape, sorted(others, key=len, reverse=True)))
+    """Return a function that replaces host names in a text, in a time that does not depend on the number of names."""
+    # Names of one word are looked up in ``aliases``. Names of several words need a regular expression, in which longer
+    # names come first, since one name may be a prefix of another.
+    hidden_hosts = [host for host in aliases if host and not _WORD.fullmatch(host)]
+    hosts = "|".join(map(re.escape, sorted(hidden_hosts, key=len, reverse=True)))
     named = re.compile(rf"(?<![\w.-])(?:{hosts})(?![\w-])|{_WORD.pattern}" if hosts else _WORD.pattern)
     longest = max(map(len, aliases), default=0)
 
     def alias_of(match: re.Match[str]) -> str:
         word = match[0]
-        # A host name may be followed by its domain.
-        ends = [len(word), *(place for place in range(min(len(word), longest + 1) - 1, 0, -1) if word[place] == ".")]
+        # A domain may follow the host name.
+        ends = [
+            len(word),
+            *(position for position in range(min(len(word), longest + 1) - 1, 0, -1) if word[position] == "."),
+        ]
         return next((aliases[word[:end]] + word[end:] for end in ends if word[:end] in aliases), word)
 
     return lambda text: named.sub(alias_of, text)
 
 
-def _without_patterns(report: Report) -> Report:
-    return msgspec.convert(_hidden(msgspec.to_builtins(report)), Report)
-
-
 def _hidden_text(text: str) -> str:
-    for pattern, words in _PATTERNS:
-        text = pattern.sub(words, text)
+    for pattern, replacement in _PATTERNS:
+        text = pattern.sub(replacement, text)
     return text
 
 
-# Names of fields and parameters recur in thousands of results.
-_hidden_words = lru_cache(maxsize=1 << 14)(_hidden_text)
+# The cache pays off because names of fields and parameters recur in thousands of results.
+_hidden_text_cached = lru_cache(maxsize=1 << 14)(_hidden_text)
 
 
 def _hidden(value: Any) -> Any:
     if isinstance(value, str):
-        return _hidden_words(value) if len(value) <= _MAX_KEPT else _hidden_text(value)
+        return _hidden_text_cached(value) if len(value) <= _MAX_CACHED else _hidden_text(value)
     if isinstance(value, dict):
-        return {_hidden(name): _hidden(own) for name, own in value.items()}
+        return {_hidden(name): _hidden(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        # Lists of numbers are long and hold nothing to hide.
-        return value if value and isinstance(value[0], int | float) else [_hidden(own) for own in value]
+        # Lists of numbers, which may be long, have no text to hide.
+        return value if value and isinstance(value[0], int | float) else [_hidden(item) for item in value]
     return value

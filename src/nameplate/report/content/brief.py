@@ -4,28 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from nameplate.report.content.first_screen import ScreenRow
 from nameplate.report.content.format import scale
+from nameplate.report.content.screen_row import ScreenRow
 
 
 def cells(row: ScreenRow) -> tuple[str, ...]:
-    """Return typical value, half of its interval, capability, reference value and share as text; ``–`` is unknown.
+    """Return five texts: typical value, half width of its interval, capability, reference value and share of a row.
 
-    Several values have no capability: that of a percentile says little, as the fast samples have no slow operations.
+    An unknown value is ``–``. The half width, relative to the typical value, and the share (``row.share``) are in
+    percent. The letter ``row.reference_kind`` follows the reference value. If the row has several values, such as
+    percentiles, the capability is ``–``: the capability of a percentile says little, since the fastest samples have no
+    slow operations.
     """
     return (
         brief(row.values, row.unit),
         half_width(row.values[0], row.ci),
         brief(row.capabilities if len(row.values) == 1 else [], row.unit),
-        brief(row.references, row.unit),
+        f"{brief(row.references, row.unit)} {row.reference_kind}".rstrip(),
         "–" if row.share is None else f"{row.share * 100:.0f}%",
     )
 
 
 def brief(values: Sequence[float | None], unit: str) -> str:
-    """Return values with three significant digits, such as ``116 GFLOP/s``, or several as ``0.631/2.83 ms``.
+    """Return one or several values with three significant digits and one unit: ``116 GFLOP/s``, ``0.631/2.83 ms``.
 
-    Several sizes in bytes have short units: ``38K/701K/7.6M``. The result is ``–`` if no value is known.
+    ``values`` are in ``unit``, to which a prefix is added; None is an unknown value, shown as ``–``. Several sizes in
+    bytes ("B") each have a short unit: ``38K/701K/7.6M``. The result is ``–`` if no value is known.
     """
     known = [value for value in values if value is not None]
     if not known:
@@ -37,8 +41,8 @@ def brief(values: Sequence[float | None], unit: str) -> str:
 
 
 def _brief_digits(value: float) -> str:
-    whole = len(str(int(abs(value))))
-    return f"{value:.{max(0, 3 - whole)}f}" if value >= 1 else f"{value:.3g}"
+    integer_digits = len(str(int(abs(value))))
+    return f"{value:.{max(0, 3 - integer_digits)}f}" if value >= 1 else f"{value:.3g}"
 
 
 def _brief_size(value: float) -> str:
@@ -48,9 +52,10 @@ def _brief_size(value: float) -> str:
 
 
 def half_width(value: float | None, interval: tuple[float, float] | None) -> str:
-    """Return half of an interval's width relative to the value, such as ``0.9%`` or ``35%``; ``–`` if it is unknown.
+    """Return half of an interval's width relative to the value in percent, such as ``0.9%``, ``35%`` or ``>99%``.
 
-    Above 99 %, it is ``>99%``.
+    ``interval`` is (lower bound, upper bound) in the unit of ``value``. The result is ``–`` if ``interval`` is None, or
+    if ``value`` is None or 0.
     """
     if interval is None or not value:
         return "–"

@@ -2,66 +2,53 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
+from typing import TypeAlias
 
 import msgspec
 
 from nameplate.probes import Probe, probe_of
+from nameplate.probes.interface.screen_line import DisplayUnit, ScreenLine
 from nameplate.probes.shared.areas import order_of_area
-from nameplate.probes.shared.screen_line import DisplayUnit
 from nameplate.records.plan_record import Value
-from nameplate.records.result import Report, Result
+from nameplate.records.result import RatedKind, Report, Result
 from nameplate.report.content.aliases import is_alias
-from nameplate.report.content.experiments import common_params, headlines, is_derived, label_of, mood_of
+from nameplate.report.content.experiments import common_params, headlines, is_derived, label_of, mood_of, work_text
 from nameplate.report.content.format import count, parameters
-from nameplate.report.content.platform_words import platform_words
+from nameplate.report.content.machine_verdict import verdict
+from nameplate.report.content.platform_text import platform_text
 from nameplate.report.content.remarks import warnings_of
+from nameplate.report.content.screen_row import OVERSUBSCRIBED, ScreenRow, filled_label
 from nameplate.report.content.trust import Trust, trust_in
-from nameplate.report.content.verdict import verdict
-from nameplate.units import memory_text, size_text
+from nameplate.results.cpu_time import why_slowed
+from nameplate.units import memory_text
 
-# More rows do not fit a terminal of 24 lines.
+# The rows of a single probe that are shown without a choice.
 MAX_ROWS = 12
-# A probe of an area without such lines has at most this many rows next to those of other areas.
+# In an area for which no declared line fits, a probe lists this number of experiments, unless the run has no other.
 MAX_ROWS_OF_ONE = 4
+# The largest number of listed experiments that have further rows each.
+MAX_DETAILED = 4
 MAX_WARNINGS = 3
 LOOPBACK = "loopback only"
-_SIZES = ("size", "block", "payload")
 
+_LETTERS: dict[RatedKind, str] = {"measured": "p", "derived": "p", "listed": "l", "site": "o", "catalogue": "o",
+                                  "given": "g"}  # fmt: skip
 
-class ScreenRow(msgspec.Struct, frozen=True, kw_only=True):
-    """A line of the first screen: one value with its interval and reference value, or several values with one unit.
-
-    ``area`` is that of the probe, such as "memory". ``metrics``, ``values``, ``capabilities`` and ``references`` have
-    one entry for each value, in ``unit``, an SI base unit, "bit/s" or "IOPS"; None is unknown. ``ci`` is the 95 %
-    interval of a single value and ``share`` that value ÷ its reference value; both are None for several values.
-    ``mood`` is "good", "poor" or "plain". ``remark`` are a few words that the reader must know, such as
-    "loopback only", or "".
-    """
-
-    area: str
-    label: str
-    probe: str
-    params: dict[str, Value]
-    metrics: list[str]
-    unit: str
-    values: list[float | None]
-    ci: tuple[float, float] | None
-    capabilities: list[float | None]
-    references: list[float | None]
-    share: float | None
-    mood: str
-    remark: str
+# The parameters of each experiment in the plan, by its id.
+Given: TypeAlias = Mapping[str, Mapping[str, Value]]
 
 
 class FirstScreen(msgspec.Struct, frozen=True, kw_only=True):
     """The content of the first screen of a run.
 
-    ``machine`` and ``run`` describe what was measured, each in a line. ``verdict`` is a sentence or two. ``rows`` has
-    at most ``MAX_ROWS`` lines, by area, and ``left_out`` the number of further experiments. ``warnings`` has at most
-    ``MAX_WARNINGS`` sentences, the most serious first, and ``further_warnings`` the number of others.
+    ``machine`` is one line on the machine, and ``run`` has the plan and the start of the run in the time zone of its
+    record, such as "quick, 2026-11-23 18:54". ``verdict`` has a few sentences on what the machine delivers, and
+    ``trust`` says how far to trust the values. ``rows`` has at most ``MAX_ROWS`` lines, grouped by area; ``left_out``
+    is the number of measured experiments without a line. ``warnings`` has at most ``MAX_WARNINGS`` sentences, the most
+    serious first; ``further_warnings`` is the number of other warnings.
     """
 
     machine: str
@@ -74,55 +61,64 @@ class FirstScreen(msgspec.Struct, frozen=True, kw_only=True):
     further_warnings: int
 
 
-def first_screen(report: Report) -> FirstScreen:
-    """Return what the first screen shows of a run.
+def first_screen(report: Report, max_rows: int | None = None) -> FirstScreen:
+    """Return the content of the first screen of a run.
 
-    The lines are those that the probes declare (``Probe.screen``). An area without a line that fits has rows of its
-    first experiments instead, and so has a run of a single probe with at most ``MAX_ROWS`` experiments. Results of one
-    probe must be adjacent, as ``summarise`` returns them.
+    Each probe declares its lines (``Probe.screen``), which are shown if the run has fitting results. If no line of an
+    area fits, the first experiments of the area are shown. If the run has a single probe with at most ``MAX_ROWS``
+    measured experiments, all of them are shown. ``max_rows`` is the maximum number of lines, but each area keeps at
+    least one. Results of one probe must be adjacent, as ``summarise`` returns them.
     """
     rows = _rows(report)
+    if max_rows is not None:
+        rows = _within(rows, max_rows)
+    if why_slowed(report):
+        # The colours would blame the machine for what other programs took.
+        rows = [msgspec.structs.replace(row, mood="plain") for row in rows]
     warnings = warnings_of(report)
     return FirstScreen(
-        machine=machine_words(report),
-        run=run_words(report),
-        verdict=verdict(report),
+        machine=machine_text(report),
+        run=", ".join(filter(None, [report.run.plan.name, report.run.started[:16].replace("T", " ")])),
+        verdict=verdict(report, rows),
         trust=trust_in(report),
-        rows=rows[:MAX_ROWS],
-        left_out=_left_out(report, rows[:MAX_ROWS]),
+        rows=rows,
+        left_out=_left_out(report, rows),
         warnings=warnings[:MAX_WARNINGS],
         further_warnings=max(0, len(warnings) - MAX_WARNINGS),
     )
 
 
-def without_loopback(screen: FirstScreen, lines: int) -> FirstScreen:
-    """Return a screen without up to ``lines`` of its last rows, as far as they are about the loopback alone."""
-    rows = list(screen.rows)
-    while rows and lines > 0 and rows[-1].remark == LOOPBACK:
-        rows.pop()
-        lines -= 1
-    left_out = screen.left_out + len({(row.probe, parameters(row.params)) for row in screen.rows[len(rows) :]})
-    return msgspec.structs.replace(screen, rows=rows, left_out=left_out)
+def _within(rows: Sequence[ScreenRow], max_rows: int) -> list[ScreenRow]:
+    """Return at most ``max_rows`` rows, but at least one of each area.
+
+    The areas with the most rows lose rows from the end, first the rows without a reference value.
+    """
+    rows = list(rows)
+    while len(rows) > max_rows:
+        n_rows = Counter(row.area for row in rows)
+        # Of areas with equally many rows, the last one loses one.
+        area = max(reversed(n_rows), key=n_rows.__getitem__)
+        if n_rows[area] == 1:
+            break
+        of_area = [index for index, row in enumerate(rows) if row.area == area]
+        without_share = [index for index in of_area[1:] if rows[index].share is None]
+        del rows[(without_share or of_area)[-1]]
+    return rows
 
 
-def machine_words(report: Report) -> str:
-    """Return the machine in a line, such as ``node03 · EPYC 7543, 32 cores, 251.4 GiB, KVM guest``.
+def machine_text(report: Report) -> str:
+    """Return one line on the machine, such as ``node03 · EPYC 7543, 32 cores, 251.4 GiB, KVM guest``.
 
-    Memory is in binary units. An alias of the host, or an empty name, is left out. For a run without a machine, the
-    line says that it was not recorded.
+    The host name is left out if it is empty or an alias such as ``machine 1``. If the report has no machine record, the
+    line says that the machine was not recorded.
     """
     machine = report.machine
     if machine is None:
         return "the machine was not recorded"
     model = machine.cpu.model or machine.cpu.architecture
     cores = count(machine.topology.cores, "core")
-    hardware = ", ".join(filter(None, [model, cores, memory_text(machine.memory.total_bytes), platform_words(machine)]))
+    hardware = ", ".join(filter(None, [model, cores, memory_text(machine.memory.total_bytes), platform_text(machine)]))
     return hardware if is_alias(machine.hostname) or not machine.hostname else f"{machine.hostname} · {hardware}"
-
-
-def run_words(report: Report) -> str:
-    """Return the plan and the start of a run, such as ``quick, 2026-11-23 18:54``, in the time zone of its record."""
-    return ", ".join(filter(None, [report.run.plan.name, report.run.started[:16].replace("T", " ")]))
 
 
 def _rows(report: Report) -> list[ScreenRow]:
@@ -131,16 +127,17 @@ def _rows(report: Report) -> list[ScreenRow]:
         results = list(group)
         areas.setdefault(probe_of(results[0].summary.probe).area, []).append(results)
     is_alone = sum(map(len, areas.values())) == 1
-    return [row for area in sorted(areas, key=order_of_area) for row in _rows_of(areas[area], is_alone)]
+    given = {experiment.id: experiment.params for experiment in report.run.plan.experiments}
+    return [row for area in sorted(areas, key=order_of_area) for row in _rows_of(areas[area], is_alone, given)]
 
 
-def _rows_of(probes: Sequence[Sequence[Result]], is_alone: bool) -> list[ScreenRow]:
+def _rows_of(probes: Sequence[Sequence[Result]], is_alone: bool, given: Given) -> list[ScreenRow]:
     """Return the rows of an area, whose results are given by probe."""
     if is_alone and len(_measured(probes[0])) <= MAX_ROWS:
-        return _plain_rows(probes[0], MAX_ROWS)
+        return _plain_rows(probes[0], MAX_ROWS, is_alone, given)
     declared = [row for results in probes for row in _declared_rows(results)]
     limit = MAX_ROWS if is_alone else MAX_ROWS_OF_ONE
-    return declared or [row for results in probes for row in _plain_rows(results, limit)]
+    return declared or [row for results in probes for row in _plain_rows(results, limit, is_alone, given)]
 
 
 def _measured(results: Sequence[Result]) -> list[Result]:
@@ -149,55 +146,74 @@ def _measured(results: Sequence[Result]) -> list[Result]:
 
 def _declared_rows(results: Sequence[Result]) -> Iterable[ScreenRow]:
     probe = probe_of(results[0].summary.probe)
-    shown: set[tuple[str, str]] = set()
+    seen: set[tuple[str, str]] = set()
     labels: set[str] = set()
     for line in probe.screen:
-        best = line.best_of(result for result in results if (result.id, line.metrics[0]) not in shown)
-        if best is None or _filled(line.label, best) in labels:
+        best = line.best_of(result for result in results if (result.id, line.metrics[0]) not in seen)
+        if best is None:
             continue
-        shown.add((best.id, line.metrics[0]))
-        labels.add(_filled(line.label, best))
+        label = filled_label(line.label, best.summary.params)
+        if label in labels:
+            continue
+        seen.add((best.id, line.metrics[0]))
+        labels.add(label)
         values = _of_line(results, best, line.metrics)
-        yield _in_unit(_row(probe, _filled(line.label, best), values, _short_remark(best)), line.unit)
-        for label, metrics in line.below.items():
-            further = _of_line(results, best, metrics)
-            if all(further):
-                yield _row(probe, label, further, "")
+        remark = LOOPBACK if best.facts.get("is_local") else OVERSUBSCRIBED if best.oversubscribed else ""
+        yield _in_unit(_row(probe, label, values, remark), line.unit)
+        yield from _rows_below(line, results, best)
 
 
-def _of_line(results: Sequence[Result], shown: Result, metrics: Sequence[str]) -> list[Result | None]:
-    """Return the results of the metrics: of the same experiment, or derived ones of the same probe."""
-    own = {result.summary.metric: result for result in results
-           if result.id == shown.id or (is_derived(shown) and is_derived(result))}  # fmt: skip
-    return [own.get(metric) for metric in metrics]
+def _rows_below(line: ScreenLine, results: Sequence[Result], main: Result) -> Iterable[ScreenRow]:
+    """Yield the further rows of a line on the experiment of ``main`` that have all of their values."""
+    for label, metrics in line.below.items():
+        further = _of_line(results, main, metrics)
+        if all(further):
+            yield _row(probe_of(main.summary.probe), label, further, "")
 
 
-def _filled(label: str, result: Result) -> str:
-    return re.sub(r"\{(\w+)\}", lambda match: _words(match[1], result.summary.params.get(match[1], "")), label)
+def _of_line(results: Sequence[Result], main: Result, metrics: Sequence[str]) -> list[Result | None]:
+    """Return the result of each of ``metrics`` for the experiment of ``main``, or None if there is none.
+
+    If ``main`` is derived, all derived results of the probe are considered.
+    """
+    by_metric = {result.summary.metric: result for result in results
+           if result.id == main.id or (is_derived(main) and is_derived(result))}  # fmt: skip
+    return [by_metric.get(metric) for metric in metrics]
 
 
-def _words(name: str, value: Value) -> str:
-    if name == "threads":
-        return count(int(value), "thread")
-    if name in _SIZES and isinstance(value, int):
-        return size_text(value)
-    return value.upper() if name == "protocol" and isinstance(value, str) else str(value)
+def _plain_rows(results: Sequence[Result], limit: int, is_alone: bool, given: Given) -> list[ScreenRow]:
+    """Return rows of each of the first experiments, named by their work or by the parameters in which they differ.
 
-
-def _plain_rows(results: Sequence[Result], limit: int) -> list[ScreenRow]:
-    """Return a row for each of the first experiments, named by the parameters in which they differ."""
+    A single experiment, or those of a probe that is not alone, are named by their parameters in the plan. A few
+    experiments also have the rows below their line (``ScreenLine.below``).
+    """
     probe = probe_of(results[0].summary.probe)
     common = common_params(results)
     measured = _measured(results)
-    names = [probe.title if len(measured) == 1 else label_of(result.summary.params, common) for result in measured]
-    return [
-        _row(probe, name, [result], ", ".join(_remarks(result)))
-        for name, result in zip(names[:limit], measured[:limit], strict=True)
+    lines = [
+        probe.work_line(result.summary.params) if probe.work_line and result.kind == "measured" else None
+        for result in measured
     ]
+    names = [line.label if line else "" for line in lines]
+    if not all(names) or len(set(names)) < len(names):
+        names = [label_of(result.summary.params, common) for result in measured]
+        if len(measured) == 1 or not is_alone:
+            names = [work_text(given.get(result.id, {}), result.summary.metric, True) for result in measured]
+    rows = []
+    for name, result, line in zip(names[:limit], measured[:limit], lines[:limit], strict=True):
+        remark = ", ".join([*[OVERSUBSCRIBED] * result.oversubscribed, *result.remarks])
+        values, unit = (_of_line(results, result, line.metrics), line.unit) if line else ([result], None)
+        if not all(values) or result.rated.value is not None:
+            # The main metric has a reference value, which operations per second have not.
+            values, unit = [result], None
+        rows.append(_in_unit(_row(probe, name, values, remark), unit))
+        if line and len(measured) <= MAX_DETAILED:
+            rows += _rows_below(line, results, result)
+    return rows
 
 
 def _row(probe: Probe, label: str, results: Sequence[Result | None], remark: str) -> ScreenRow:
-    """Return the row of these results of one experiment, of which at least one is known."""
+    """Return the row of one experiment with these results of its metrics; at least one of them is not None."""
     rows = [result.summary if result else None for result in results]
     first = next(result for result in results if result)
     is_single = len(results) == 1
@@ -213,8 +229,12 @@ def _row(probe: Probe, label: str, results: Sequence[Result | None], remark: str
         capabilities=[row.capability if row else None for row in rows],
         references=[row.rated if row else None for row in rows],
         share=first.summary.efficiency if is_single else None,
+        share_of=first.rated.compared_with,
         mood=mood_of(first) if is_single else "plain",
         remark=remark,
+        better=first.better,
+        reference_kind="" if first.rated.value is None else _LETTERS[first.rated.kind],
+        peers=first.rated.peers,
     )
 
 
@@ -234,17 +254,6 @@ def _in_unit(row: ScreenRow, unit: DisplayUnit | None) -> ScreenRow:
 
 def _multiplied(values: Sequence[float | None], factor: float) -> list[float | None]:
     return [None if value is None else value * factor for value in values]
-
-
-def _short_remark(result: Result) -> str:
-    if result.facts.get("is_local"):
-        return LOOPBACK
-    return "oversubscribed" if result.oversubscribed else ""
-
-
-def _remarks(result: Result) -> list[str]:
-    """Return what a reader must know about a value, such as "oversubscribed" or what served its bytes."""
-    return [*(["oversubscribed"] if result.oversubscribed else []), *result.remarks]
 
 
 def _left_out(report: Report, rows: Sequence[ScreenRow]) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from nameplate.records.plan_record import Value
 from nameplate.records.result import Quantity
@@ -51,8 +51,8 @@ def digits(value: float) -> str:
     """
     if value == 0:
         return "0"
-    whole = len(str(int(abs(value))))
-    return f"{value:.{max(0, 4 - whole)}f}"
+    integer_digits = len(str(int(abs(value))))
+    return f"{value:.{max(0, 4 - integer_digits)}f}"
 
 
 def quantity(value: float | None, unit: str) -> str:
@@ -84,7 +84,7 @@ def interval_text(value: float | None, interval: tuple[float, float] | None, uni
 
 
 def cell_text(cell: str | Quantity | None) -> str:
-    """Return the text of a cell of a probe's table: a quantity with its unit, text as it is, and ``–`` for None.
+    """Return the text of a cell of a table: a quantity with its unit, text unchanged, and ``–`` for None.
 
     The interval of a quantity follows in parentheses only if the value is 0, because nothing else shows its magnitude.
     """
@@ -102,8 +102,8 @@ def share(value: float | None) -> str:
 def spread(value: float | None, interval: tuple[float, float] | None, unit: str) -> str:
     """Return half of the interval's width relative to the value, such as ``±0.8 %``.
 
-    ``interval`` is (lower bound, upper bound) in the unit of ``value``. If the value is 0, the interval itself is
-    returned as by ``interval_text``; ``unit``, an SI base unit, is needed only for this. The result is ``–`` if
+    ``interval`` is (lower bound, upper bound) in the unit of ``value``. If the value is 0, the text is the interval in
+    the SI base unit ``unit``, as from ``interval_text``; ``unit`` is used only in this case. The result is ``–`` if
     ``value`` or ``interval`` is None, or if the value is 0 and the upper bound is not above 0.
     """
     if value is None or interval is None:
@@ -114,7 +114,7 @@ def spread(value: float | None, interval: tuple[float, float] | None, unit: str)
 
 
 def parameters(params: Mapping[str, Value]) -> str:
-    """Return parameters as on the command line, in the order of ``params``: ``isa=avx512 threads=2 size=4KiB``.
+    """Return parameters in the form of the command line, in the order of ``params``: ``threads=2 size=4KiB``.
 
     Whole numbers named ``size``, ``block``, ``stride``, ``load``, ``payload`` or ``window`` are bytes and are shown by
     ``size_text``, which may round them. Floats have six significant digits. The text is "" if there are no parameters.
@@ -128,6 +128,17 @@ def _parameter(name: str, value: Value) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
+def list_text(parts: Sequence[str]) -> str:
+    """Return ``parts`` as a list in a sentence, such as ``a``, ``a and b`` or ``a, b and c``; "" without parts."""
+    return f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else "".join(parts)
+
+
+def first_few(texts: Sequence[str], limit: int, separator: str = ", ") -> str:
+    """Return up to ``limit`` texts, joined by ``separator``, and the number of further ones: ``a, b and 3 more``."""
+    more = f" and {len(texts) - limit} more" if len(texts) > limit else ""
+    return separator.join(texts[:limit]) + more
+
+
 def count(number: int, noun: str) -> str:
-    """Return a number with its noun, such as ``1 run`` or ``3 runs``; ``noun`` is singular, with a plural in -s."""
+    """Return a number and a noun, such as ``1 run`` or ``3 runs``; ``noun`` is a singular whose plural adds "s"."""
     return f"{number} {noun}{'' if number == 1 else 's'}"

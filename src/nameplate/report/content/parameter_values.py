@@ -11,8 +11,8 @@ _UNITS = {"size": "B", "bit_rate": "bit/s", "duration": "s"}
 def possible_values(parameter: Parameter) -> str:
     """Return the values that ``parameter`` may have: its choices separated by commas, ``text``, or its range.
 
-    The range has units, such as ``64 B to 1.000 TiB``, and includes both ends. The percentage that may follow the
-    choice ``percent_of`` is not mentioned.
+    ``text`` stands for any text. A range has units, such as ``64 B to 1.000 TiB``, and includes both bounds. If a
+    percentage may follow one of the choices (``Parameter.percent_of``), the text does not mention the percentage.
     """
     if parameter.choices:
         return ", ".join(parameter.choices)

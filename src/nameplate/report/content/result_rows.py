@@ -1,4 +1,4 @@
-"""Put the results of a run into rows of text, with what explains their reference values."""
+"""Format the results of a run as rows of text, and the sources of their reference values as sentences."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from nameplate.probes import ResolvedExperiment, load_probes
 from nameplate.probes.shared.ceilings import count_ports, textbook_peak
 from nameplate.records.plan_record import Value
 from nameplate.records.result import Report, Result
-from nameplate.report.content.experiments import common_params, headlines, mood_of, own_params
+from nameplate.report.content.experiments import common_params, differing_params, headlines, is_derived, mood_of
 from nameplate.report.content.format import parameters, quantity, share, spread
+from nameplate.results.cpu_time import why_slowed
 
 HEADINGS = ("", "typical", "95 %", "capability", "its 95 %", "reference", "share", "sustained", "cores", "notes")
 MAX_EXPERIMENTS = 24
@@ -20,9 +21,9 @@ MAX_EXPERIMENTS = 24
 class TableRow:
     """One row of the table of results, as text.
 
-    ``cells`` has one entry for each of ``HEADINGS``, of which the first is the name of the row. A row without a value
-    has the outcome, such as "skipped", as its second cell and "" as all further ones; a row about experiments that are
-    left out has only the first cell. ``mood`` is "good", "poor" or "plain", which is shown as the colour.
+    ``cells`` has one entry for each of ``HEADINGS``; the first is the name of the row. If the result has no value, the
+    second cell is the outcome, such as "skipped", and all further cells are "". In a row about experiments that are
+    left out, all cells but the first are "". ``mood``, which is "good", "poor" or "plain", determines the colour.
     """
 
     cells: tuple[str, ...]
@@ -41,45 +42,40 @@ def sections(report: Report) -> list[TableSection]:
     """Return the results as text, in one section per probe, in the order of ``report.results``.
 
     Results of one probe must be adjacent, as ``summarise`` returns them. Details (``Result.is_detail``) have no row. If
-    a probe with its own tables has more than ``MAX_EXPERIMENTS``, only derived values and experiments without a value
-    have rows, and a last row says how many experiments the sweep has.
+    a probe that has tables has more than ``MAX_EXPERIMENTS`` (24) experiments, only derived values and experiments
+    without a value have rows, and a last row has the number of experiments. The list is empty without results.
     """
     grouped = groupby(report.results, key=lambda result: result.summary.probe)
-    return [_section(probe, list(results)) for probe, results in grouped]
+    is_judged = not why_slowed(report)
+    return [_section(probe, list(results), is_judged) for probe, results in grouped]
 
 
-def _section(probe: str, results: list[Result]) -> TableSection:
+def _section(probe: str, results: list[Result], is_judged: bool) -> TableSection:
     common = common_params(results)
-    results, left_out = _in_a_terminal(results)
     known = load_probes().get(probe)
     title = f"{known.title} ({probe} {known.metrics[0].name})" if known else probe
     heading = f"{title}  {parameters(common)}".strip()
-    shown = [result for result in results if not result.is_detail]
-    first = {id(result) for result in headlines(shown)}
-    rows = [TableRow(_cells(result, common, id(result) in first), mood_of(result)) for result in shown]
-    if left_out:
-        words = (
-            f"{left_out} experiments: see the tables and charts, or nameplate show FILE --format csv for every value"
+    n_experiments = len({result.id for result in results if not is_derived(result)})
+    is_in_tables = n_experiments > MAX_EXPERIMENTS and known is not None and known.has_tables
+    main_rows = [
+        result for result in results
+        if not result.is_detail and (not is_in_tables or is_derived(result) or result.summary.value is None)
+    ]  # fmt: skip
+    first = {id(result) for result in headlines(main_rows)}
+    rows = [TableRow(_cells(result, common, id(result) in first), mood_of(result, is_judged)) for result in main_rows]
+    if is_in_tables:
+        text = (
+            f"{n_experiments} experiments: see the tables and charts, or nameplate show FILE --format csv for every "
+            "value"
         )
-        rows.append(TableRow((words, *("",) * (len(HEADINGS) - 1)), "plain"))
+        rows.append(TableRow((text, *("",) * (len(HEADINGS) - 1)), "plain"))
     return TableSection(heading, rows)
 
 
-def _in_a_terminal(results: list[Result]) -> tuple[list[Result], int]:
-    """Return the results to show, and the number of experiments left out.
-
-    Experiments of a large sweep are left out if the probe's tables show them.
-    """
-    experiments = {result.id for result in results if result.kind != "derived"}
-    known = load_probes().get(results[0].summary.probe)
-    if len(experiments) <= MAX_EXPERIMENTS or known is None or known.tables is None:
-        return results, 0
-    return [result for result in results if result.kind == "derived" or result.summary.value is None], len(experiments)
-
-
 def _cells(result: Result, common: dict[str, Value], is_first: bool) -> tuple[str, ...]:
-    """Return the cells of a row. An experiment's name and remarks are in its first row; further rows name their
-    metric.
+    """Return the cells of a row.
+
+    The first row of an experiment has its name and remarks; further rows have the names of their metrics.
     """
     row = result.summary
     name = _row_name(result, common) if is_first else f"  {row.metric}"
@@ -94,14 +90,14 @@ def _cells(result: Result, common: dict[str, Value], is_first: bool) -> tuple[st
         quantity(row.rated, row.unit),
         share(row.efficiency),
         quantity(row.sustained, row.unit),
-        f"{result.utilisation:.2f}" if result.kind != "derived" else "–",
-        ", ".join(_remarks(result) if is_first or result.kind == "derived" else []),
+        "–" if is_derived(result) else f"{result.utilisation:.2f}",
+        ", ".join(_remarks(result) if is_first or is_derived(result) else []),
     )
 
 
 def _row_name(result: Result, common: dict[str, Value]) -> str:
-    """Return the parameters that distinguish the experiment, and the metric if it is not the one in the heading."""
-    name = own_params(result.summary.params, common)
+    """Return the parameters that distinguish the experiment, and the metric unless the heading has it."""
+    name = differing_params(result.summary.params, common)
     known = load_probes().get(result.summary.probe)
     is_in_heading = known is not None and result.summary.metric == known.metrics[0].name
     return name if name and is_in_heading else f"{name} {result.summary.metric}".strip()
@@ -116,15 +112,15 @@ def _remarks(result: Result) -> list[str]:
 
 
 def explanations(report: Report) -> list[str]:
-    """Return for each probe a line with its highest reference value and the source of that, or why it has none.
+    """Return for each probe a line with its highest reference value and the source of this value.
 
-    Every line starts with the probe's name and a space. A probe that counts the operations per cycle has a second line,
-    with the theoretical peak at the nominal clock. Probes without a measured value have no line. Results of one probe
-    must be adjacent.
+    If a probe has no reference value, its line gives the reason. A probe that counts the operations per cycle has a
+    second line with the theoretical peak, computed from the nominal clock. Every line starts with the probe's name and
+    a space. Probes without a measured value have no line. Results of one probe must be adjacent.
     """
     lines = []
     for probe, grouped in groupby(report.results, key=lambda result: result.summary.probe):
-        results = [r for r in grouped if r.summary.value is not None and r.kind != "derived"]
+        results = [r for r in grouped if r.summary.value is not None and not is_derived(r)]
         rated = [result for result in results if result.summary.rated is not None]
         if rated:
             best = max(rated, key=lambda result: result.summary.rated or 0.0)

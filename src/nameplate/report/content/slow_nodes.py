@@ -1,4 +1,4 @@
-"""Say which nodes of a job are slow, in sentences, rankings and a command for Slurm."""
+"""Name the slow nodes of a job in sentences, rankings and a Slurm command."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import shlex
 from collections.abc import Sequence
 
 from nameplate.hostlist import compress
-from nameplate.records.result import NodeMetric, Nodes
+from nameplate.records.result import NodeMetric, Nodes, Quantity
+from nameplate.report.content.class_medians import class_medians
 from nameplate.report.content.format import count, share
 from nameplate.statistics.stats import median
 
@@ -17,106 +18,121 @@ BEHIND = "behind: 1 − value ÷ class median; for a time, 1 − class median ÷
 
 
 def summary(nodes: Nodes) -> str:
-    """Return a sentence that names the slow nodes, with the metric and how far they are behind.
+    """Return a sentence that names the slow nodes, the metric, and the percentage by which they are slower.
 
-    If no node is slow, the sentence says so; if no node could be called slow, it says why. ``nodes`` has at least one
-    metric.
+    If no node is slow, the sentence says so. If no node can be judged, since there are too few rounds or too few nodes
+    of the same hardware, the sentence says this. ``nodes`` has at least one metric.
     """
     slow = slow_nodes(nodes)
-    if not slow and _is_any_judged(nodes) and _has_too_few_rounds(nodes):
+    has_variation = any(spread is not None for metric in nodes.metrics for spread in metric.spread)
+    if not slow and _is_any_judged(nodes) and not has_variation:
         return "No node can be called slow: a node's variation needs 3 rounds."
-    found = found_slow(nodes)
-    return f"{found[0].upper()}{found[1:]}{f': {reason(nodes, slow)}' if slow else ''}."
+    sentence = slow_nodes_text(nodes)
+    return f"{sentence[0].upper()}{sentence[1:]}{f': {reason(nodes, slow)}' if slow else ''}."
 
 
 def _is_any_judged(nodes: Nodes) -> bool:
     return any(gap is not None for metric in nodes.metrics for gap in metric.gap)
 
 
-def _has_too_few_rounds(nodes: Nodes) -> bool:
-    return all(spread is None for metric in nodes.metrics for spread in metric.spread)
-
-
 def drain_command(nodes: Nodes, slow: Sequence[int]) -> str:
-    """Return the Slurm command that drains nodes, to paste into a shell, or why there is none.
+    """Return the Slurm command that drains the slow nodes, quoted for a shell, or a text that says why there is none.
 
-    ``slow`` is the result of ``slow_nodes`` and not empty. Names come from files, so there is a command only if all of
-    them are plain host names.
+    ``slow`` is the result of ``slow_nodes`` and must not be empty. Node names come from files, so no command is
+    returned unless all names consist of letters, digits, ``.``, ``_`` and ``-``.
     """
-    names = [nodes.names[place] for place in slow]
+    names = [nodes.names[index] for index in slow]
     odd = [name for name in names if not _NODE_NAME.fullmatch(name)]
     if odd:
         return f"(no drain command: {odd[0]!r} is not a valid Slurm node name)"
-    words = [f"NodeName={compress(names)}", "State=DRAIN", f"Reason=nameplate: {reason(nodes, slow)}"]
-    return shlex.join(["scontrol", "update", *words])
+    arguments = [f"NodeName={compress(names)}", "State=DRAIN", f"Reason=nameplate: {reason(nodes, slow)}"]
+    return shlex.join(["scontrol", "update", *arguments])
 
 
-def found_slow(nodes: Nodes) -> str:
-    """Return which nodes are slow, such as ``slow: node[03,07] (2 of 64)``, with a Slurm host list.
+def slow_nodes_text(nodes: Nodes) -> str:
+    """Return a clause that names the slow nodes as a Slurm host list, such as ``slow: node[03,07] (2 of 64)``.
 
-    Without slow nodes it is ``none of 64 nodes is slow``, where the number is that of the judged nodes. If no node
-    could be judged, it says that at least 4 nodes of the same hardware are needed.
+    If no node is slow, the clause is ``none of 64 nodes is slow``, with the number of judged nodes. If no node could be
+    judged, the clause says that at least 4 nodes of the same hardware are needed.
     """
-    slow = [nodes.names[place] for place in slow_nodes(nodes)]
+    slow = [nodes.names[index] for index in slow_nodes(nodes)]
     if slow:
         return f"slow: {compress(slow)} ({len(slow)} of {len(nodes.names)})"
     if not _is_any_judged(nodes):
         return "no node is judged: at least 4 nodes of the same hardware are needed"
-    judged = sum(any(m.gap[place] is not None for m in nodes.metrics) for place in range(len(nodes.names)))
+    judged = sum(any(m.gap[index] is not None for m in nodes.metrics) for index in range(len(nodes.names)))
     return f"none of {count(judged, 'node')} is slow"
 
 
 def slow_nodes(nodes: Nodes) -> list[int]:
-    """Return the indices in ``nodes.names`` of the nodes that any metric calls slow, in ascending order."""
-    return sorted({place for metric in nodes.metrics for place in metric.slow})
+    """Return the indices in ``nodes.names`` of the nodes that are slow in any metric, in ascending order."""
+    return sorted({index for metric in nodes.metrics for index in metric.slow})
 
 
 def reason(nodes: Nodes, slow: Sequence[int]) -> str:
-    """Return why nodes are slow, such as ``memory_stream bandwidth 12.0 % behind``.
+    """Return the metric in which nodes are slow and by how much, such as ``memory_stream bandwidth 12.0 % behind``.
 
-    The text names the metric that calls most nodes slow, the first one of several, and the median of the shares by
-    which its slow nodes are behind their hardware class. ``slow`` is the result of ``slow_nodes`` and not empty.
+    This is the metric in which most nodes are slow (the first of several such metrics), and the median of the shares by
+    which its slow nodes are behind the median of their hardware class. ``slow`` is the result of ``slow_nodes`` and
+    must not be empty.
     """
     metric = max(nodes.metrics, key=lambda metric: len(metric.slow))
-    behind = [metric.gap[place] or 0.0 for place in slow if place in metric.slow]
+    behind = [metric.gap[index] or 0.0 for index in slow if index in metric.slow]
     return f"{metric.title} {share(median(behind))} behind"
 
 
 def slow_count(metric: NodeMetric) -> str:
-    """Return the number of nodes that a metric calls slow as text, "none" for 0.
+    """Return the number of nodes that are slow in a metric, as text; "none" for 0.
 
-    If the metric judges no node, it is "not judged: fewer than 4 of a kind".
+    If no node is judged in the metric, the text is "not judged: fewer than 4 of a kind", that is, of a hardware class.
     """
     if not ranking(metric):
         return "not judged: fewer than 4 of a kind"
     return str(len(metric.slow) or "none")
 
 
-def distance(z: float | None) -> str:
-    """Return a robust z-score as text with one decimal, negative for a node worse than its class; None becomes "–".
+def slowest_cells(nodes: Nodes, metric: NodeMetric) -> list[str | Quantity | None]:
+    """Return the cells of a metric in the columns ``OVERVIEW[1:5]``, which are about its slowest node.
 
-    A node that is not judged has no z-score. If most nodes of a class have exactly the same value, its other nodes have
-    none either.
+    The node is the first one of ``slowest_first``. The cells are the median of its hardware class, its value, the share
+    by which it is behind, and its name. All are None if no node was measured.
+    """
+    order = slowest_first(metric)
+    if not order:
+        return [None, None, None, None]
+    slowest = order[0]
+    middle = Quantity(class_medians(nodes, metric.value)[nodes.classes[slowest]], metric.unit)
+    value = metric.value[slowest]
+    quantity = None if value is None else Quantity(value, metric.unit)
+    return [middle, quantity, share(metric.gap[slowest]), nodes.names[slowest]]
+
+
+def distance(z: float | None) -> str:
+    """Return a robust z-score as text with one decimal, such as "-4.2"; None becomes "–".
+
+    The score is negative for a node that is worse than its hardware class. It is None for a node that is not judged,
+    and for a node that differs from a class in which most nodes have exactly the same value.
     """
     return "–" if z is None else f"{z:.1f}"
 
 
 def ranking(metric: NodeMetric) -> list[int]:
-    """Return the indices of the judged nodes, the one furthest behind its hardware class first.
+    """Return the indices of the judged nodes, starting with the node furthest behind its hardware class.
 
-    Nodes that are equally far behind are in job order. The list is empty if no node is judged.
+    Nodes that are equally far behind are in job order. The list is empty if no node is judged in ``metric``.
     """
-    judged = [(gap, place) for place, gap in enumerate(metric.gap) if gap is not None]
-    return [place for _, place in sorted(judged, key=lambda item: (-item[0], item[1]))]
+    judged = [(gap, index) for index, gap in enumerate(metric.gap) if gap is not None]
+    return [index for _, index in sorted(judged, key=lambda item: (-item[0], item[1]))]
 
 
 def slowest_first(metric: NodeMetric) -> list[int]:
-    """Return the indices of all measured nodes, slowest first: the judged ones as in ``ranking``, then the others.
+    """Return the indices of all measured nodes, slowest first.
 
-    The others are in order from the worst value to the best. Nodes without a value are left out.
+    The judged nodes come first, in the order of ``ranking``, then the nodes that are not judged, from the worst value
+    to the best. Nodes without a value are left out.
     """
     order = ranking(metric)
-    others = [
-        (value, place) for place, value in enumerate(metric.value) if value is not None and metric.gap[place] is None
+    unjudged = [
+        (value, index) for index, value in enumerate(metric.value) if value is not None and metric.gap[index] is None
     ]
-    return order + [place for _, place in sorted(others, reverse=metric.better == "lower")]
+    return order + [index for _, index in sorted(unjudged, reverse=metric.better == "lower")]

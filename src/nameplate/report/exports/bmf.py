@@ -8,30 +8,23 @@ from __future__ import annotations
 import json
 import re
 
-from nameplate.records.result import Report, Summary
+from nameplate.records.result import Report
 
 
 def export(report: Report) -> str:
-    """Return Bencher Metric Format: a benchmark for each experiment, a measure for each of its metrics with a value.
+    """Return Bencher Metric Format: one benchmark per experiment, with one measure per metric that has a value.
 
-    A benchmark has the id of the experiment as its name. A measure is named by the metric and its unit, such as
-    ``bandwidth-b-per-s``, as Bencher makes slugs. ``value`` is the typical value in the SI base unit; ``lower_value``
-    and ``upper_value`` are the bounds of its 95 % interval and are left out if it is unknown. Values of other tools
-    that a run imported are included. Without results the text is ``{}``.
+    The name of a benchmark is the id of the experiment. The name of a measure is the metric and the unit in the form of
+    a Bencher slug, such as ``bandwidth-b-per-s``. ``value`` is the typical value in the SI base unit; ``lower_value``
+    and ``upper_value`` are the bounds of the 95 % interval of the typical value and are left out if the interval is
+    unknown. Values imported from other tools are included. If no metric has a value, the text is ``{}``.
     """
     benchmarks: dict[str, dict[str, dict[str, float]]] = {}
     for result in report.results:
         row = result.summary
         if row.value is not None:
-            benchmarks.setdefault(result.id, {})[_measure(row)] = _values(row, row.value)
+            unit = row.unit.replace("/", " per ")
+            slug = re.sub(r"[^a-z0-9]+", "-", f"{row.metric} {unit}".lower()).strip("-")
+            bounds = {"lower_value": row.ci[0], "upper_value": row.ci[1]} if row.ci else {}
+            benchmarks.setdefault(result.id, {})[slug] = {"value": row.value, **bounds}
     return json.dumps(benchmarks, indent=2, ensure_ascii=False) + "\n"
-
-
-def _values(row: Summary, value: float) -> dict[str, float]:
-    bounds = {"lower_value": row.ci[0], "upper_value": row.ci[1]} if row.ci else {}
-    return {"value": value, **bounds}
-
-
-def _measure(row: Summary) -> str:
-    unit = row.unit.replace("/", " per ")
-    return re.sub(r"[^a-z0-9]+", "-", f"{row.metric} {unit}".lower()).strip("-")

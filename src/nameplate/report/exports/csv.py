@@ -14,11 +14,11 @@ from nameplate.report.formats.csv_cells import plain
 def export(report: Report) -> str:
     """Return CSV with a header line and one row per metric of each experiment, in the order of the report.
 
-    The columns are ``probe``, ``param.NAME`` for each parameter of any row, the other fields of ``Summary`` except
-    ``over_time``, and at the end ``ci_low`` and ``ci_high`` in place of ``ci``, and two likewise for ``capability_ci``.
-    Values are in SI base units. Cells are empty for unknown values and for parameters that a row does not have. Text
-    that a spreadsheet would read as a formula is prefixed with ``'``. Lines end with a line feed. Without results, the
-    header has only ``probe``.
+    The columns are ``probe``, ``param.NAME`` for each parameter of any row, and the other fields of ``Summary`` except
+    ``over_time``. The last four columns are the bounds of the intervals: ``ci_low``, ``ci_high``, ``capability_ci_low``
+    and ``capability_ci_high``. Values are in SI base units. A cell is empty if the value is unknown or the experiment
+    does not have the parameter. Text that a spreadsheet would read as a formula is prefixed with ``'``. Lines end with
+    a line feed. If the report has no results, the text is the header line ``probe``.
     """
     rows = [msgspec.to_builtins(result.summary) for result in report.results]
     names = list(dict.fromkeys(name for row in rows for name in row["params"]))

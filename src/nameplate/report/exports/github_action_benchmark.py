@@ -1,4 +1,4 @@
-"""Export the JSON that the action benchmark-action/github-action-benchmark reads.
+"""Export the JSON files that the GitHub action github-action-benchmark reads.
 
 Source: https://github.com/benchmark-action/github-action-benchmark, the tools customBiggerIsBetter and
 customSmallerIsBetter
@@ -14,23 +14,21 @@ _FILES = {"higher": "bigger-is-better.json", "lower": "smaller-is-better.json"}
 
 
 def export(report: Report) -> dict[str, str]:
-    """Return two files, since the action is told for a whole file whether higher values are better.
+    """Return the JSON texts of two files by file name: one for rates, one for times.
 
-    They are ``bigger-is-better.json`` and ``smaller-is-better.json``, for the tools ``customBiggerIsBetter`` and
-    ``customSmallerIsBetter``. Each has an array of the metrics that have a value, in the order of the report. ``name``
-    is the id of the experiment with the metric, ``value`` the typical value in the SI base unit ``unit``, ``range`` the
-    half width of its 95 % interval (left out if the interval is unknown), and ``extra`` says how many rounds it is
-    from. A file without metrics has an empty array.
+    The action has one setting per file for whether higher values are better. The files are ``bigger-is-better.json``
+    for the tool ``customBiggerIsBetter`` and ``smaller-is-better.json`` for ``customSmallerIsBetter``. Each file has an
+    array with one object per metric that has a value, in the order of the report: ``name`` is the id of the experiment
+    and the metric, ``value`` the typical value in the SI base unit ``unit``, ``range`` the half width of the 95 %
+    interval, such as ``± 1.2e+08`` (left out if the interval is unknown), and ``extra`` the number of rounds, such as
+    ``rounds: 6``. If no metric belongs in a file, the array is empty.
     """
-    return {
-        name: json.dumps([_entry(one) for one in report.results if _is_in(one, better)], indent=2, ensure_ascii=False)
-        + "\n"
-        for better, name in _FILES.items()
-    }
-
-
-def _is_in(result: Result, better: str) -> bool:
-    return result.better == better and result.summary.value is not None
+    measured = [result for result in report.results if result.summary.value is not None]
+    files = {}
+    for better, name in _FILES.items():
+        entries = [_entry(result) for result in measured if result.better == better]
+        files[name] = json.dumps(entries, indent=2, ensure_ascii=False) + "\n"
+    return files
 
 
 def _entry(result: Result) -> dict[str, object]:

@@ -11,7 +11,7 @@ from nameplate.report.chart_files.named import named_charts
 def export(report: Report) -> dict[str, str]:
     """Return the texts of all files by file name: NAME.dat and NAME.gp for each chart, and all.gp.
 
-    The charts, and NAME of each, are those of ``named_charts``. The scripts must run in the directory of the files.
+    ``named_charts`` determines the charts and their names. The scripts must run in the directory of the files;
     ``gnuplot all.gp`` draws every chart as NAME.svg.
 
     Raises:

@@ -20,13 +20,16 @@ _UNITS = {
 def export(report: Report) -> str:
     """Return OpenMetrics text with a gauge ``nameplate_METRIC_UNIT`` for each metric that has a value.
 
-    The value is the median in the SI base unit, which the name has in words, such as ``bytes_per_second``; the name has
-    no ``_UNIT`` for a bare number, and not twice if METRIC ends with it. The bounds of the value's interval, if it is
-    known, are gauges with ``_low`` and ``_high`` before the unit. The share of the reference value, if there is one, is
-    ``nameplate_METRIC_efficiency_ratio``. The labels are ``machine`` (the host name, or "" without a machine record),
-    ``probe`` and the parameters; a parameter named like one of the first two is prefixed with ``param_``. A metric that
-    was measured as one long series also has the label ``series``, since it may have been measured in rounds, too. The
-    gauge ``nameplate_run_started_seconds``, which is always there, is the Unix time at which the run started. The text
+    The value is the typical value (the median of the rounds) in the SI base unit. UNIT is the unit spelled out, such as
+    ``bytes_per_second``; ``_UNIT`` is left out for a bare number and if METRIC already ends with ``_UNIT``. The bounds
+    of the 95 % interval, if it is known, are the gauges ``nameplate_METRIC_low_UNIT`` and
+    ``nameplate_METRIC_high_UNIT``. Value ÷ reference value, if there is a reference value, is the gauge
+    ``nameplate_METRIC_efficiency_ratio``.
+
+    The labels are ``machine`` (the host name, or "" without a machine record), ``probe``, and the parameters of the
+    experiment; a parameter named like another label is prefixed with ``param_``. A metric that was measured as one long
+    series also has the label ``series="true"``, which distinguishes it from the same metric measured in rounds. The
+    gauge ``nameplate_run_started_seconds``, which the text always has, is the start of the run in Unix time. The text
     ends with ``# EOF``.
     """
     machine = {"machine": report.machine.hostname if report.machine else ""}
@@ -38,7 +41,8 @@ def export(report: Report) -> str:
             families.setdefault(name, []).append(f"{name}{{{labels}}} {value!r}")
     started = datetime.fromisoformat(report.run.started).timestamp()
     families["nameplate_run_started_seconds"] = [f"nameplate_run_started_seconds{{{_labels(machine, {})}}} {started!r}"]
-    return "".join(_family(name, lines) for name, lines in families.items()) + "# EOF\n"
+    lines = [line for name, points in families.items() for line in (f"# TYPE {name} gauge", *dict.fromkeys(points))]
+    return "\n".join([*lines, "# EOF\n"])
 
 
 def _values(row: Summary) -> Iterator[tuple[str, float]]:
@@ -54,13 +58,9 @@ def _values(row: Summary) -> Iterator[tuple[str, float]]:
         yield f"{base}_efficiency_ratio", row.efficiency
 
 
-def _family(name: str, lines: list[str]) -> str:
-    return f"# TYPE {name} gauge\n" + "".join(f"{line}\n" for line in dict.fromkeys(lines))
-
-
-def _labels(own: Mapping[str, str], params: Mapping[str, object]) -> str:
-    named = {(f"param_{name}" if name in own else _name(name)): str(value) for name, value in params.items()}
-    return ",".join(f'{name}="{_escaped(value)}"' for name, value in {**own, **named}.items())
+def _labels(labels: Mapping[str, str], params: Mapping[str, object]) -> str:
+    named = {(f"param_{name}" if name in labels else _name(name)): str(value) for name, value in params.items()}
+    return ",".join(f'{name}="{_escaped(value)}"' for name, value in {**labels, **named}.items())
 
 
 def _escaped(text: str) -> str:

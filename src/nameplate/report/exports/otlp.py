@@ -14,18 +14,19 @@ from nameplate.records.plan_record import Value
 from nameplate.records.result import Report, Summary
 
 _NANOSECONDS = 10**9
-# Units of The Unified Code for Units of Measure, as OpenTelemetry wants them; "{…}" are counts of anything.
+# OpenTelemetry requires units of the Unified Code for Units of Measure (UCUM), in which "{…}" counts anything.
 _UCUM = {"B": "By", "B/s": "By/s", "bit/s": "bit/s", "s": "s", "Hz": "Hz", "share": "1", "": "1"}
 
 
 def export(report: Report) -> str:
-    """Return an ``ExportMetricsServiceRequest`` in one line: a gauge for each metric of each probe.
+    """Return an ``ExportMetricsServiceRequest`` as one line of JSON, with a gauge for each metric of each probe.
 
-    A gauge is named ``nameplate.PROBE.METRIC`` and has a point for each experiment with its typical value, in the SI
-    base unit. Gauges with ``.low`` and ``.high`` at the end of the name have the bounds of the 95 % intervals that are
-    known. The attributes of a point are the parameters of the experiment, with ``series`` if it was measured as one
-    long series, and its time is the start of the run. Those of the resource are ``service.name`` and, with a machine
-    record, ``host.name``. Metrics without a value are left out, so the list of metrics can be empty.
+    The gauge ``nameplate.PROBE.METRIC`` has one data point per experiment: the typical value in the SI base unit. The
+    gauges ``nameplate.PROBE.METRIC.low`` and ``nameplate.PROBE.METRIC.high`` have the bounds of the 95 % intervals that
+    are known. The time of each point is the start of the run. The attributes of a point are the parameters of the
+    experiment, and ``series`` if the experiment was measured as one long series. The attributes of the resource are
+    ``service.name`` and, if the run has a machine record, ``host.name``. Metrics without a value are left out, so the
+    list of metrics may be empty.
     """
     gauges: dict[tuple[str, str], list[dict[str, object]]] = {}
     time = str(round(datetime.fromisoformat(report.run.started).timestamp() * _NANOSECONDS))
@@ -54,7 +55,7 @@ def _values(row: Summary) -> Iterator[tuple[str, float]]:
 
 
 def _unit(unit: str) -> str:
-    """Return a unit of ours in the code of OpenTelemetry, such as ``{FLOP}/s`` for FLOP/s."""
+    """Return the UCUM code of a unit of nameplate, such as ``{FLOP}/s`` for FLOP/s."""
     if unit in _UCUM:
         return _UCUM[unit]
     above, slash, below = unit.partition("/")

@@ -15,7 +15,7 @@ from nameplate.report.chart_files.gnuplot import charts_as_files
 from nameplate.report.chart_files.named import NamedChart, named_charts
 from nameplate.report.content.study_tables import ratio
 from nameplate.report.formats.csv_cells import plain
-from nameplate.results.studies import study_names
+from nameplate.studies import study_names
 
 _COLUMNS = ("table", "row", "column", "unit", "measured_by", "here", "published", "ratio", "own", "own_name", "remarks")
 
@@ -23,7 +23,10 @@ _COLUMNS = ("table", "row", "column", "unit", "measured_by", "here", "published"
 def export(report: Report) -> dict[str, str]:
     """Return the texts of all files by file name: ``tables.csv``, NAME.dat and NAME.gp for each chart, and ``all.gp``.
 
-    The charts, and NAME of each, are those of ``study_charts``. The scripts must run in the directory of the files.
+    ``tables.csv`` has one row per table entry: the run's value (``here``), the ``published`` value, their ``ratio``
+    here ÷ published, nameplate's value by its own definition where this differs (``own``), and ``remarks``. Unknown
+    cells are empty. ``study_charts`` determines the charts and their names. The scripts must run in the directory of
+    the files.
 
     Raises:
         UsageError: the run's plan reproduces no study.
@@ -34,9 +37,9 @@ def export(report: Report) -> dict[str, str]:
 
 
 def study_charts(report: Report) -> list[NamedChart]:
-    """Return the charts of the study, and the maps of the nodes if the run was a job.
+    """Return the charts of the study, and the maps of the nodes if the run was a job of several nodes.
 
-    The list is empty if the report has neither.
+    The list is empty if the report has neither charts of a study nor maps of nodes.
     """
     return [chart for chart in named_charts(report) if chart.part in ("study", "nodes")]
 
@@ -51,7 +54,8 @@ def _tables(study: Study) -> str:
                 quotient = ratio(cell) if table.has_ratio else None
                 cells_of_row = [
                     table.title, row, column.name, column.unit, table.here, cell.here, cell.published, quotient,
-                    cell.own, table.own if cell.own is not None else "", "; ".join(cell.remarks),
+                    cell.alternative, table.alternative if cell.alternative is not None else "",
+                    "; ".join(cell.remarks),
                 ]  # fmt: skip
                 writer.writerow([plain(value) for value in cells_of_row])
     return text.getvalue()

@@ -6,9 +6,9 @@ _FORMULA_BEGINS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def plain(value: object) -> object:
-    """Return a cell that no spreadsheet reads as a formula: text that starts like a formula is prefixed with ``'``.
+    """Return ``value`` with the prefix ``'`` if it is text that a spreadsheet would read as a formula.
 
-    Such text starts with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return. Other text, numbers and None are
-    returned as they are. Source: OWASP, "CSV Injection".
+    This is text that starts with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return. Other text and values of other
+    types, such as numbers and None, are returned unchanged. Source: OWASP, "CSV Injection".
     """
     return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA_BEGINS) else value

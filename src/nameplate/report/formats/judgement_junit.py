@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from nameplate.expectations.judging import JudgedValue, Verdict
-from nameplate.report.content.comparison_words import metric_words
-from nameplate.report.content.judgement import MachineJudgement, measured_text, range_text
-from nameplate.report.formats.junit import Outcome, VerdictTest, junit_text
+from nameplate.expectations.judging import Verdict
+from nameplate.report.content.comparison_text import metric_text
+from nameplate.report.content.judgement import MachineJudgement, compared_text
+from nameplate.report.formats.junit_xml import Outcome, VerdictTest, junit_text
 
 _OUTCOMES: dict[Verdict, Outcome] = {
     "BELOW": "failure", "NOT MEASURED": "error", "UNSURE": "skipped", "UNKNOWN": "skipped", "AS EXPECTED": "passed",
@@ -14,18 +14,14 @@ _OUTCOMES: dict[Verdict, Outcome] = {
 
 
 def judgement_junit(judgement: MachineJudgement) -> str:
-    """Return JUnit XML with a test for each judged value, in a group for each area.
+    """Return JUnit XML with one test for each judged value; the class name is ``nameplate.AREA``.
 
-    BELOW is a failure, NOT MEASURED an error; UNSURE and UNKNOWN are skipped. The message has the verdict, the value
-    and its expected range.
+    A test fails if the verdict is BELOW, has an error if it is NOT MEASURED, is skipped if it is UNSURE or UNKNOWN, and
+    passes if it is AS EXPECTED or ABOVE. The message has the verdict, the measured value and, if one is known, the
+    expected range, both with their unit.
     """
     tests = [
-        VerdictTest(f"nameplate.{value.area}", metric_words(value.probe, value.params, value.metric),
-                    _OUTCOMES[value.verdict], _message(value)) for value in judgement.values
+        VerdictTest(f"nameplate.{value.area}", metric_text(value.probe, value.params, value.metric),
+                    _OUTCOMES[value.verdict], f"{value.verdict}: {compared_text(value)}") for value in judgement.values
     ]  # fmt: skip
     return junit_text("nameplate check", tests)
-
-
-def _message(value: JudgedValue) -> str:
-    expected = f", expected {range_text(value)}" if value.expected else ""
-    return f"{value.verdict}: {measured_text(value)}{expected}"

@@ -1,8 +1,8 @@
-"""Build the part of the HTML report about one area of a machine, such as its memory: its charts, then its probes."""
+"""Build the section of the HTML report about one area of a machine, such as its memory: charts, then probes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
 
@@ -12,8 +12,8 @@ from nameplate.report.charts.common import NumberedChart
 from nameplate.report.html.cards import Card
 from nameplate.report.html.roofline_card import RooflineCard
 
-# The open charts of all areas, with one roofline, fit one printed page: three rows of three. A second roofline takes
-# the place of another chart.
+# One roofline and this number of charts fit one printed page, in three rows of three. A second roofline replaces
+# another chart.
 MAX_OPEN = 8
 # The roofline has the peak rates of the cores as its upper bounds.
 _AREA_OF_ROOFLINE = "cpu"
@@ -21,10 +21,11 @@ _AREA_OF_ROOFLINE = "cpu"
 
 @dataclass(frozen=True)
 class PlacedChart:
-    """A chart with its place in the page.
+    """A chart with its style and title on the page.
 
-    ``kind`` is the class of its frame: "roofline", "curve", "plain", "map" or "timeline". ``title`` is complete without
-    the heading of its probe, such as ``Memory latency: Latency against size``.
+    - ``item``: the chart and its index in the page's list of charts
+    - ``kind``: the HTML class of its frame: "roofline", "curve", "plain", "map" or "timeline"
+    - ``title``: the title of the probe and of the chart, for example ``Memory latency: Latency against size``
     """
 
     item: NumberedChart
@@ -36,10 +37,13 @@ class PlacedChart:
 class AreaSection:
     """The page's content about one area of a machine.
 
-    ``anchor`` is the ``id`` of its HTML element, and ``title`` the area's name with a capital letter. ``roofline`` is
-    None except in the section of the CPU. ``open`` are the charts that are shown at once: those of series with events,
-    the roofline, then the first of each probe. ``folded`` are the others, except samples over time. ``cards`` has one
-    card for each probe, with these samples.
+    - ``anchor``: the ``id`` of its HTML element
+    - ``title``: the name of the area with a capital letter
+    - ``roofline``: the roofline in the section of the CPU; None in other sections, or if there is no roofline
+    - ``open``: the charts that are visible at once: long series with events, the rooflines, then the first charts of
+      each probe
+    - ``folded``: the other charts, except samples over time
+    - ``cards``: one card per probe, which has the charts of samples over time
     """
 
     anchor: str
@@ -51,10 +55,11 @@ class AreaSection:
 
 
 def make_area_sections(anchor: str, cards: Sequence[Card], roofline: RooflineCard | None) -> list[AreaSection]:
-    """Return a section for each area of the probes in ``cards``, in the order in which areas are listed.
+    """Return one section per area of the probes in ``cards``, in the order in which nameplate lists areas.
 
-    ``anchor`` is the beginning of the sections' ``id`` attributes. All sections together show about ``MAX_OPEN`` charts
-    at once, and each shows at least one if it has any, and in addition those of series with events.
+    The ``id`` of a section is ``anchor``, a hyphen and the area's name. ``roofline`` becomes part of the section "cpu".
+    All sections together have about 8 visible charts (``MAX_OPEN``): each has at least one if it has any charts, and in
+    addition all long series with events.
     """
     areas: dict[str, list[Card]] = {}
     for card in cards:
@@ -71,15 +76,12 @@ def _section(anchor: str, area: str, cards: list[Card], roofline: RooflineCard |
                 for item in card.over_time if item.chart.events]  # fmt: skip
     roofs = [PlacedChart(item, "roofline", f"Roofline: {item.chart.title}")
              for item in (roofline.charts if roofline else [])]  # fmt: skip
-    others = [*_in_turn([list(_drawn(card)) for card in cards])]
+    # The first chart of each probe, then the second chart of each, and so on.
+    in_turn = chain.from_iterable(zip_longest(*map(_drawn, cards)))
+    rest = [chart for chart in in_turn if chart is not None]
     limit = max(1, limit + 1 - max(1, len(roofs)))
-    shown = [*eventful, *roofs, *others[:limit]]
-    return AreaSection(anchor, title_of_area(area), roofline, shown, others[limit:], cards)
-
-
-def _in_turn(of_each: Iterable[Sequence[PlacedChart]]) -> Iterator[PlacedChart]:
-    """Yield the first chart of each probe, then the second of each, and so on."""
-    return (chart for chart in chain.from_iterable(zip_longest(*of_each)) if chart is not None)
+    charts = [*eventful, *roofs, *rest[:limit]]
+    return AreaSection(anchor, title_of_area(area), roofline, charts, rest[limit:], cards)
 
 
 def _drawn(card: Card) -> Iterator[PlacedChart]:

@@ -1,4 +1,4 @@
-"""Build the part of the HTML report about one probe: tables, charts, sources and commands."""
+"""Build the card of the HTML report about one probe: tables, charts, sources and commands."""
 
 from __future__ import annotations
 
@@ -24,28 +24,30 @@ from nameplate.report.content.format import count, parameters
 from nameplate.report.content.result_rows import MAX_EXPERIMENTS, explanations
 from nameplate.report.html.rows import ReportRow, Source, make_row, sources
 from nameplate.report.html.tables import HtmlTable, html_table
+from nameplate.results.cpu_time import why_slowed
 
 
 @dataclass(frozen=True)
 class Card:
     """The page's content about one probe in one run.
 
-    ``anchor`` is the ``id`` of its HTML element, ``title`` the probe's title, ``probe`` its name, and ``meaning`` its
-    description, or "" if it is not known. ``common`` has the parameters that all experiments share, as on the command
-    line (``isa=avx512 threads=2``), or "".
-
-    ``tables`` are the probe's own tables, except the tables whose values a heat map shows: ``tables_of_maps``.
-    ``derived`` are the values computed from several experiments. ``rows`` has a row for each metric of each experiment,
-    except for details (``Result.is_detail``). In a sweep of more than ``MAX_EXPERIMENTS`` that tables or charts
-    summarise, ``folded`` has all these rows, ``rows`` only those without a value, and ``no_series`` says why samples
-    are not drawn; otherwise ``folded`` is empty and ``no_series`` is "". ``n_experiments`` is the number of
-    experiments, without derived values, and ``n_missing`` the number of those without a value. ``explanations`` are
-    sentences about the reference values, and ``sources`` has the source of each with the command that repeats the
-    experiment.
-
-    Each list of charts may be empty: ``curves`` against a size or a similar parameter, ``along`` against other
-    parameters or as distributions, ``heat_maps`` over two parameters, ``pair_maps`` over pairs of nodes or ranks,
-    ``scaling`` against the number of threads, and ``over_time`` with the samples of each experiment.
+    - ``anchor``: the ``id`` of its HTML element
+    - ``title``, ``probe``, ``meaning``: the probe's title, its name, and its description; "" if the probe is not known
+    - ``common``: the parameters that all experiments share, as on the command line (``isa=avx512 threads=2``), or ""
+    - ``tables``: the probe's own tables, except those in ``tables_of_maps``
+    - ``tables_of_maps``: the probe's own tables whose values a heat map shows
+    - ``derived``: one row for each value that is computed from several experiments
+    - ``rows``: one row for each metric of each experiment, except detail metrics (``Result.is_detail``). For a large
+      sweep, these are only the rows without a value.
+    - ``folded``: all rows of a large sweep, that is, more than 24 experiments (``MAX_EXPERIMENTS``) that tables or
+      charts summarise; otherwise empty
+    - ``n_experiments``, ``n_missing``: the number of experiments, and of those without a value
+    - ``explanations``: sentences about the reference values
+    - ``sources``: the source of each reference value, with the command that repeats the experiment
+    - ``curves``, ``along``: charts against size, and against other parameters or of distributions
+    - ``heat_maps``, ``pair_maps``: charts over two parameters, and over pairs of parties such as cores or nodes
+    - ``scaling``, ``over_time``: charts against the number of threads, and of each experiment's samples over time
+    - ``no_series``: why samples over time are not drawn, or ""
     """
 
     anchor: str
@@ -72,17 +74,17 @@ class Card:
 
     @property
     def drawn(self) -> list[NumberedChart]:
-        """Return the charts in the order of the page, except those over time."""
+        """Return the charts in the order of the page, except samples over time."""
         return [*self.curves, *self.along, *self.heat_maps, *self.pair_maps, *self.scaling]
 
     @property
     def is_series(self) -> bool:
-        """Return whether a chart over time is of a series, in which events were searched for (there may be none)."""
+        """Return whether ``over_time`` has a long series, which was searched for events, even if it has none."""
         return any(numbered.chart.events is not None for numbered in self.over_time)
 
 
-class WholeCharts(NamedTuple):
-    """The charts of a probe that show all of its values, whatever the detail of the page, as ``Card`` names them."""
+class FullCharts(NamedTuple):
+    """The charts of a probe that do not depend on ``Detail.points``. ``Card`` describes the fields."""
 
     curves: list[Chart]
     along: list[Chart]
@@ -97,28 +99,35 @@ def make_card(
     results: list[Result],
     points: int,
     charts: list[Chart],
-    kept: dict[str, WholeCharts] | None = None,
+    cache: dict[str, FullCharts] | None = None,
 ) -> Card:
     """Return the page's content about one probe, and append its charts to ``charts``.
 
-    ``anchor`` becomes the ``id`` of the HTML element and must be unique in the page. ``results`` are all results in
-    ``report`` of one probe, at least one. ``points`` is the maximum number of samples in a chart over time. ``charts``
-    has the charts of the whole page; the index of each chart in the card is its position in this list. ``kept`` has
-    charts of the same results by anchor, which are not drawn again; others are added to it.
+    - ``anchor``: the ``id`` of the HTML element, unique in the page
+    - ``results``: all results of the probe in ``report``, at least one
+    - ``points``: the maximum number of samples in a chart over time
+    - ``charts``: the charts of the whole page; a chart in the card has its index in this list
+    - ``cache``: charts of earlier calls with the same results, by anchor. They are reused, and missing ones are added.
     """
-    kept = {} if kept is None else kept
+    cache = {} if cache is None else cache
     probe = results[0].summary.probe
-    shown = _shown(results)
-    common = common_params(results)
-    first = headlines(shown)
+    drawn = _drawn_results(results)
+    common, is_judged = common_params(results), not why_slowed(report)
+    first = headlines(drawn)
     lines = curve_lines(first)
-    maps = grids(_without(shown, [result for line in lines for result in line]))
+    on_curves = {result.id for line in lines for result in line}
+    maps = grids([result for result in drawn if result.id not in on_curves])
     tables = [table for table in report.tables if table.probe == probe]
     repeated = [table for table in tables if any(holds(grid, table) for grid in maps)]
     is_large = len(first) > MAX_EXPERIMENTS and bool(lines or maps or tables)
-    if anchor not in kept:
-        kept[anchor] = _whole_charts(report, results, lines, maps)
-    whole = kept[anchor]
+    if anchor not in cache:
+        cache[anchor] = _full_charts(report, results, lines, maps)
+    full = cache[anchor]
+    series = [result for result in first if not is_large or result.summary.over_time is not None]
+    no_series = (
+        f"Samples over time are not drawn for {count(len(first), 'experiment')}. Measure an experiment on its own to "
+        "see its samples."
+    )
     return Card(
         anchor=anchor,
         title=title_of(probe),
@@ -127,87 +136,61 @@ def make_card(
         common=parameters(common),
         tables=[html_table(table) for table in tables if table not in repeated],
         tables_of_maps=[html_table(table) for table in repeated],
-        derived=[make_row(result, common) for result in results if is_derived(result)],
-        rows=[make_row(result, common) for result in shown if not is_large or result.summary.value is None],
-        folded=[make_row(result, common) for result in shown if is_large],
+        derived=[make_row(result, common, is_judged) for result in results if is_derived(result)],
+        rows=[make_row(result, common, is_judged) for result in drawn if not is_large or result.summary.value is None],
+        folded=[make_row(result, common, is_judged) for result in drawn if is_large],
         n_experiments=len(first),
         n_missing=sum(result.summary.value is None for result in first),
         explanations=[line for line in explanations(report) if line.startswith(f"{probe} ")],
         sources=sources(results, common),
-        curves=placed(whole.curves, charts),
-        along=placed(whole.along, charts),
-        heat_maps=placed(whole.heat_maps, charts),
-        pair_maps=placed(whole.pair_maps, charts),
-        scaling=placed(whole.scaling, charts),
-        over_time=placed(_series_charts(_drawn_over_time(first, is_large), common, points), charts),
-        no_series=_no_series(len(first)) if is_large else "",
+        curves=placed(full.curves, charts),
+        along=placed(full.along, charts),
+        heat_maps=placed(full.heat_maps, charts),
+        pair_maps=placed(full.pair_maps, charts),
+        scaling=placed(full.scaling, charts),
+        over_time=placed(_series_charts(series, common, points), charts),
+        no_series=no_series if is_large else "",
     )
 
 
-def _shown(results: Sequence[Result]) -> list[Result]:
+def _drawn_results(results: Sequence[Result]) -> list[Result]:
     return [result for result in results if not is_derived(result) and not result.is_detail]
 
 
-def _whole_charts(
+def _full_charts(
     report: Report, results: Sequence[Result], lines: Sequence[list[Result]], maps: Sequence[Grid]
-) -> WholeCharts:
-    shown = _shown(results)
-    first = headlines(shown)
+) -> FullCharts:
+    drawn = _drawn_results(results)
+    first = headlines(drawn)
     known = probes.load_probes().get(results[0].summary.probe)
-    by_threads = _not_drawn_yet(first, [result for line in lines for result in line] + _by_threads(maps))
-    return WholeCharts(
+    # Lines against the number of threads are left out if another chart shows them completely.
+    maps_of_threads = [grid.results for grid in maps if "threads" in (grid.rows, grid.columns)]
+    drawn_ids = {result.id for group in (*lines, *maps_of_threads) for result in group}
+    by_threads = [line for line in lines_along(first, "threads") if not drawn_ids.issuperset(r.id for r in line)]
+    return FullCharts(
         curves=curves(lines, level_ends(report.results)),
-        along=[*along(shown, known.along if known else ()), *percentiles(results), *ecdf(first)],
+        along=[*along(drawn, known.along if known else ()), *percentiles(results), *ecdf(first)],
         heat_maps=[heat_map(grid) for grid in maps],
         pair_maps=pair_maps(first, report.machine),
-        scaling=thread_scaling(by_threads, _allowed_cores(report)),
+        scaling=thread_scaling(
+            [result for line in by_threads for result in line],
+            report.machine.topology.allowed_cores if report.machine else 1,
+            not why_slowed(report),
+        ),
     )
+
+
+def _series_charts(results: Sequence[Result], common: Mapping[str, Value], points: int) -> list[Chart]:
+    """Return a chart of the samples over time for each result that has several samples."""
+    return [
+        replace(over_time(result, points), title=label_of(result.summary.params, common))
+        for result in results
+        if len(result.series.value) > 1
+    ]
 
 
 def meaning(probe: str) -> str:
-    """Return the description of a probe: the docstring of its module, or "" if this version does not know the probe."""
+    """Return the docstring of the module of a probe, which describes it, or "" if this version has no such probe."""
     if probe not in probes.load_probes():
         return ""
     return (importlib.import_module(f"{probes.__name__}.{probe}").__doc__ or "").strip()
-
-
-def _allowed_cores(report: Report) -> int:
-    return report.machine.topology.allowed_cores if report.machine else 1
-
-
-def _without(results: Sequence[Result], others: Sequence[Result]) -> list[Result]:
-    """Return the results whose experiments are not among ``others``."""
-    shown = {result.id for result in others}
-    return [result for result in results if result.id not in shown]
-
-
-def _not_drawn_yet(first: Sequence[Result], others: Sequence[Result]) -> list[Result]:
-    """Return results measured with several thread counts, except lines that another chart already shows completely."""
-    shown = {result.id for result in others}
-    lines = [line for line in lines_along(first, "threads") if not all(result.id in shown for result in line)]
-    return [result for line in lines for result in line]
-
-
-def _by_threads(maps: Sequence[Grid]) -> list[Result]:
-    return [result for grid in maps if "threads" in (grid.rows, grid.columns) for result in grid.results]
-
-
-def _drawn_over_time(first: Sequence[Result], is_large: bool) -> list[Result]:
-    """Return all results, or only the long series of a large sweep."""
-    return [result for result in first if not is_large or result.summary.over_time is not None]
-
-
-def _no_series(n_experiments: int) -> str:
-    return (
-        f"Samples over time are not drawn for {count(n_experiments, 'experiment')}. Measure an experiment on its own "
-        "to see its samples."
-    )
-
-
-def _series_charts(first: Sequence[Result], common: Mapping[str, Value], limit: int) -> list[Chart]:
-    return [_titled(result, common, limit) for result in first if len(result.series.value) > 1]
-
-
-def _titled(result: Result, common: Mapping[str, Value], limit: int) -> Chart:
-    chart = over_time(result, limit)
-    return replace(chart, title=label_of(result.summary.params, common))

@@ -1,6 +1,7 @@
-"""Check the embedded data of a report, so that the code that uses them need not.
+"""Check the data embedded in a report once, so that the code that uses them need not.
 
-Decoding has checked types and ranges (``model``). Each function returns a description of a problem, or nothing.
+Decoding has already checked types and ranges (``nameplate.records``). Each private function yields the problems of its
+argument.
 """
 
 from __future__ import annotations
@@ -9,22 +10,21 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from nameplate.probes import probe_of
-from nameplate.probes.shared.recorded import problem_of_params
-from nameplate.records.result import Nodes, Report, Result, Table
+from nameplate.records.result import Nodes, Report, Result
 from nameplate.records.study_record import Study
 from nameplate.results.record_checks import problem_of_run
 
 
 def problem_of_report(report: Report) -> str:
-    """Return the first inconsistency of a decoded report, such as "result 'x': a value without round_values", or "".
+    """Return the first inconsistency of a decoded report as text, or "".
 
-    It checks what later code relies on: the run, parameters and facts, equal lengths of lists, and indices in range. An
-    unknown probe is no problem.
+    An example is "result 'x': a value without round_values". The check includes the run, the parameters and facts,
+    equal lengths of lists, and the range of indices. A probe that this version does not know is not a problem.
     """
     problems = chain(
         filter(None, [problem_of_run(report.run)]),
         chain.from_iterable(map(_of_result, report.results)),
-        chain.from_iterable(map(_of_table, report.tables)),
+        chain.from_iterable(_of_rows(f"table '{t.title}'", t.rows, len(t.headings)) for t in report.tables),
         _of_nodes(report.nodes) if report.nodes else (),
         _of_study(report.study) if report.study else (),
     )
@@ -38,16 +38,12 @@ def _of_result(result: Result) -> Iterator[str]:
     name = f"result '{result.id}'"
     if problem := recorded.problem_of_result(summary.params, result.facts) if is_measured else "":
         yield f"{name}: {problem}"
-    if problem := problem_of_params(summary.params):
+    if problem := recorded.problem_of_params(summary.params):
         yield f"{name}: {problem}"
     if (is_measured or result.kind == "imported") and not result.round_values:
         yield f"{name}: a value without round_values"
     if len({len(series.start_s), len(series.value), len(series.disturbed), len(series.round)}) > 1:
         yield f"{name}: the lists of the series differ in length"
-
-
-def _of_table(table: Table) -> Iterator[str]:
-    yield from _of_rows(f"table '{table.title}'", table.rows, len(table.headings))
 
 
 def _of_rows(name: str, rows: Sequence[Sequence[object]], n_columns: int) -> Iterator[str]:
@@ -63,9 +59,9 @@ def _of_nodes(nodes: Nodes) -> Iterator[str]:
     for metric in nodes.metrics:
         lists = (metric.value, metric.gap, metric.z, metric.spread, metric.minimum or metric.value,
                  metric.maximum or metric.value)  # fmt: skip
-        if any(len(each) != n_nodes for each in lists):
+        if any(len(values) != n_nodes for values in lists):
             yield f"nodes: {metric.title}: a list does not have {n_nodes} entries, one per node"
-        if not all(0 <= place < n_nodes for place in metric.slow):
+        if not all(0 <= index < n_nodes for index in metric.slow):
             yield f"nodes: {metric.title}: a slow node's index is not below {n_nodes}"
 
 

@@ -1,4 +1,4 @@
-"""Build the tile of the HTML report that compares a machine with what is expected of it."""
+"""Build the tile of the HTML report that compares a machine with its expected ranges."""
 
 from __future__ import annotations
 
@@ -14,7 +14,11 @@ HEADINGS = ("verdict", "measured", "±95 %", "expected")
 
 @dataclass(frozen=True)
 class JudgedTile:
-    """The verdict as a sentence, a row for each area, and lines on the machine and on what it is compared with."""
+    """The verdict on a machine as text.
+
+    ``sentence`` is the verdict, ``rows`` has one row per area, and ``sources`` has lines that name the machine and the
+    source of the expected ranges.
+    """
 
     sentence: str
     rows: list[JudgedRow]
@@ -22,13 +26,14 @@ class JudgedTile:
 
 
 def make_judged_tile(report: Report, judgement: MachineJudgement, hide: Callable[[str], str] = str) -> JudgedTile:
-    """Return the tile for a judgement on the machine of a report, whose texts have passed through ``hide``.
+    """Return the tile for the judgement on the machine of a run.
 
-    The report is the one that was judged, with its names: its experiments are looked up by their ids, which have names
-    of files.
+    ``hide`` replaces names in each text of the tile, for example the function from ``hider_of``; by default, names are
+    shown. ``report`` must be the judged report, with its original names, because its experiments are found by ids that
+    may contain file names.
     """
     expectation = judgement.expectation
-    sentence = f"Not judged: {judgement.why_not}." if judgement.why_not else verdict_sentence(judgement.values)
+    sentence = f"Not judged: {judgement.why_not}." if judgement.why_not else verdict_sentence(judgement)
     rows = judged_rows(report, judgement.values, has_all=False)
     sources = [f"machine: {expectation.machine}", *(f"expected: {source}" for source in expectation.sources)]
     return JudgedTile(

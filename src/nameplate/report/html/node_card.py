@@ -1,4 +1,4 @@
-"""Build the part of the HTML report about a cluster's nodes: slow nodes, the slowest of each metric, and maps."""
+"""Build the part of the HTML report about the nodes of a job: which are slow, a ranking for each metric, and maps."""
 
 from __future__ import annotations
 
@@ -10,23 +10,22 @@ from nameplate.records.result import NodeMetric, Nodes, Quantity, Report, Table
 from nameplate.report.charts.common import Chart, NumberedChart, placed
 from nameplate.report.charts.node_map import node_map, statistics_of
 from nameplate.report.content.format import count, share
-from nameplate.report.content.node_values import class_medians
 from nameplate.report.content.repeat_commands import node_command
 from nameplate.report.content.slow_nodes import (
     BEHIND,
     OVERVIEW,
     distance,
-    found_slow,
     ranking,
     slow_count,
-    slowest_first,
+    slow_nodes_text,
+    slowest_cells,
 )
 from nameplate.report.html.tables import HtmlTable, html_table
 
-# Plans with many experiments would otherwise have as many maps as experiments.
+# A plan with many experiments would otherwise have as many maps.
 MAX_MAPS = 6
 MAX_RANKED = 5
-# With more nodes, only the pictures of nameplate nodes have the maps of minima and maxima.
+# With more nodes, only the pictures that ``nameplate nodes`` writes have maps of minima and maxima.
 MAX_WITH_ALL_MAPS = 1000
 
 
@@ -34,9 +33,10 @@ MAX_WITH_ALL_MAPS = 1000
 class NodeCard:
     """The page's content about the nodes of a job.
 
-    ``anchor`` is the ``id`` of its HTML element. ``sentences`` are the number of nodes of each hardware class that has
-    a name, and then which nodes are slow. ``tables`` are an overview of all metrics, and then the slowest nodes of each
-    metric that is shown in detail. ``maps`` are charts with one cell per node.
+    - ``anchor``: the ``id`` of its HTML element
+    - ``sentences``: the number of nodes of each named hardware class, and which nodes are slow
+    - ``tables``: an overview of all metrics, then the slowest nodes of each metric that is shown in detail
+    - ``maps``: charts with one cell per node
     """
 
     anchor: str
@@ -46,12 +46,12 @@ class NodeCard:
 
 
 def make_node_card(anchor: str, report: Report, charts: list[Chart]) -> NodeCard | None:
-    """Return the content about the nodes of a job, and append its maps to ``charts``.
+    """Return the page's content about the nodes of a job, and append its maps to ``charts``.
 
-    It is None if the run has no values of several nodes. ``anchor`` becomes the ``id`` of the HTML element and must be
-    unique in the page. Only the ``MAX_MAPS`` metrics with the most slow nodes have a ranking and maps; with more than
-    ``MAX_WITH_ALL_MAPS`` nodes, each has only its first map. ``charts`` has the charts of the whole page; the index of
-    each map in the card is its position in this list.
+    The result is None if the run has no values of several nodes. ``anchor`` is the ``id`` of the HTML element and must
+    be unique in the page. The 6 metrics (``MAX_MAPS``) with the most slow nodes have a ranking and maps; with more than
+    1000 nodes (``MAX_WITH_ALL_MAPS``), each has only its first map. ``charts`` has the charts of the whole page; a map
+    in the card has its index in this list.
     """
     nodes = report.nodes
     if nodes is None:
@@ -59,26 +59,21 @@ def make_node_card(anchor: str, report: Report, charts: list[Chart]) -> NodeCard
     chosen = sorted(nodes.metrics, key=lambda metric: -len(metric.slow))[:MAX_MAPS]
     maps = placed([*_maps(report, nodes, chosen)], charts)
     tables = [html_table(_overview(nodes)), *(html_table(_ranking(nodes, metric)) for metric in chosen)]
-    return NodeCard(anchor, [*_hardware(nodes), found_slow(nodes)], tables, maps)
+    classes = [f"{count(number, 'node')} of {name}" for name, number in Counter(nodes.classes).most_common() if name]
+    return NodeCard(anchor, [*classes, slow_nodes_text(nodes)], tables, maps)
 
 
 def _maps(report: Report, nodes: Nodes, metrics: Sequence[NodeMetric]) -> Iterator[Chart]:
-    """Yield the maps of each metric; for many nodes only the first, since every cell adds text to the page."""
+    """Yield the maps of each metric; for many nodes only the first map, because each cell adds text to the page."""
     for metric in metrics:
         names = statistics_of(metric)
-        shown = names if len(nodes.names) <= MAX_WITH_ALL_MAPS else names[:1]
-        for name in shown:
+        drawn = names if len(nodes.names) <= MAX_WITH_ALL_MAPS else names[:1]
+        for name in drawn:
             yield node_map(nodes, metric, name, node_command(report.run, metric.experiment))
 
 
-def _hardware(nodes: Nodes) -> list[str]:
-    return [f"{count(number, 'node')} of {name}" for name, number in Counter(nodes.classes).most_common() if name]
-
-
 def _overview(nodes: Nodes) -> Table:
-    rows: list[list[str | Quantity | None]] = []
-    for metric in nodes.metrics:
-        rows.append([metric.title, *_worst(nodes, metric), slow_count(metric)])
+    rows = [[metric.title, *slowest_cells(nodes, metric), slow_count(metric)] for metric in nodes.metrics]
     notes = [
         BEHIND,
         "A node is slow if it is more than 4 robust standard deviations behind its hardware class, by at least 3 % "
@@ -88,25 +83,14 @@ def _overview(nodes: Nodes) -> Table:
     return Table("nodes", "All metrics", [*OVERVIEW], rows, notes)
 
 
-def _worst(nodes: Nodes, metric: NodeMetric) -> Sequence[str | Quantity | None]:
-    order = slowest_first(metric)
-    if not order:
-        return [None, None, None, None]
-    worst = order[0]
-    middle = Quantity(class_medians(nodes, metric.value)[nodes.classes[worst]], metric.unit)
-    value = metric.value[worst]
-    slowest = Quantity(value, metric.unit) if value is not None else None
-    return [middle, slowest, share(metric.gap[worst]), nodes.names[worst]]
-
-
 def _ranking(nodes: Nodes, metric: NodeMetric) -> Table:
     places = ranking(metric)[: max(MAX_RANKED, len(metric.slow))][: 5 * MAX_RANKED]
     rows: list[list[str | Quantity | None]] = [
         [
-            nodes.names[place], Quantity(metric.value[place] or 0.0, metric.unit), share(metric.gap[place]),
-            distance(metric.z[place]), share(metric.spread[place]), "slow" if place in metric.slow else "",
+            nodes.names[index], Quantity(metric.value[index] or 0.0, metric.unit), share(metric.gap[index]),
+            distance(metric.z[index]), share(metric.spread[index]), "slow" if index in metric.slow else "",
         ]
-        for place in places
+        for index in places
     ]  # fmt: skip
     headings = ["node", "value", "behind", "robust z", "std. error", "slow?"]
     return Table("nodes", f"Slowest nodes: {metric.title}", headings, rows, [])

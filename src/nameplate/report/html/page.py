@@ -1,4 +1,4 @@
-"""Collect the contents of the HTML report's page and render them with the template."""
+"""Collect the content of the HTML report's page, and render it with the template."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import jinja2
 import msgspec
@@ -14,18 +13,19 @@ from altair.utils.schemapi import debug_mode
 from markupsafe import Markup
 
 from nameplate import __version__
-from nameplate.records.result import Report, Result
+from nameplate.records.result import Report
 from nameplate.report.charts.bars import Bars, efficiencies
 from nameplate.report.charts.common import Chart
 from nameplate.report.charts.same_axes import share_axes
 from nameplate.report.charts.side_by_side import append_side_by_side_chart
 from nameplate.report.charts.theme import STYLE, THEME
+from nameplate.report.content.experiments import by_probe
 from nameplate.report.content.first_screen import FirstScreen, first_screen
 from nameplate.report.content.format import count
 from nameplate.report.content.remarks import remarks, warnings_of
 from nameplate.report.content.side_by_side import side_by_side
 from nameplate.report.html.area_section import AreaSection, make_area_sections
-from nameplate.report.html.cards import Card, WholeCharts, make_card
+from nameplate.report.html.cards import Card, FullCharts, make_card
 from nameplate.report.html.embed import embedded, packed
 from nameplate.report.html.facts import machine_facts, run_facts
 from nameplate.report.html.judged_tile import HEADINGS as JUDGED_HEADINGS
@@ -45,8 +45,8 @@ _TEMPLATES = Path(__file__).parents[1] / "templates"
 class Detail:
     """The amount of data in a page.
 
-    ``points`` is the maximum number of samples in each chart over time. ``has_samples`` says whether the embedded data
-    include every single sample.
+    ``points`` is the maximum number of samples in a chart over time. ``has_samples`` says whether the embedded data
+    include all single samples.
     """
 
     points: int
@@ -57,13 +57,17 @@ class Detail:
 class PageSection:
     """The page's content about one run.
 
-    ``anchor`` is the ``id`` of its HTML element. ``screen`` is its first screen, whose values ``tiles`` has by area.
-    ``trust`` are the facts on which the trust depends, as (label, text). ``judged`` compares the machine with what is
-    expected of it; it is None if nothing is known. ``further_warnings`` do not fit the screen.
-    ``remarks`` are the basis of the verdict and its limits. ``machine`` and ``run`` are facts as (label, text).
-    ``efficiencies`` are the shares of the reference values as bars. ``nodes`` and ``study`` are None for a run without
-    them. ``areas`` has the charts and the probes' values by area, and ``roofline``, None for a run without one, is part
-    of the CPU's.
+    - ``anchor``, ``title``: the ``id`` of its HTML element, and its heading
+    - ``screen``, ``tiles``: the first screen of the run, and its values by area
+    - ``trust``: the facts on which the level of trust in the values is based, as (label, text)
+    - ``judged``: the comparison of the machine with its expected ranges, or None if there are no ranges
+    - ``further_warnings``: the warnings that the first screen has no space for
+    - ``remarks``: sentences about the basis and the limits of the verdict
+    - ``machine``, ``run``: facts as (label, text)
+    - ``efficiencies``: the values as shares of their reference values
+    - ``nodes``, ``study``: the content about the nodes of a job, and about a published study; None without them
+    - ``areas``: the charts and cards of the probes by area
+    - ``roofline``: the roofline, which is also in the section of the CPU, or None
     """
 
     anchor: str
@@ -84,11 +88,11 @@ class PageSection:
 
     @property
     def cards(self) -> list[Card]:
-        """Return the cards of all probes, by area."""
+        """Return the cards of all probes, grouped by area."""
         return [card for area in self.areas for card in area.cards]
 
     def places(self) -> Iterator[tuple[int, tuple[str, str]]]:
-        """Yield for each chart its index, and the part of the page and its title.
+        """Yield (index in the page's list of charts, (part of the page, title)) for each chart of the run.
 
         The part is "roofline", "nodes", "study", the name of a probe, or the name followed by " over time".
         """
@@ -107,24 +111,28 @@ def render(
     reports: Sequence[Report],
     detail: Detail,
     judged: Sequence[JudgedTile | None] = (),
-    kept: dict[str, WholeCharts] | None = None,
+    cache: dict[str, FullCharts] | None = None,
 ) -> str:
-    """Return the page as HTML text, with one section per run in the order of ``reports``, which has at least one.
+    """Return the page as HTML text, with one section per run. Nothing is written.
 
-    The page shows the names in ``reports`` unchanged: pass them through ``without_names`` first if it may be passed on.
-    ``detail`` limits the size of the page. ``judged`` has an item for each report, or none at all. ``kept`` keeps
-    charts for the next call with the same reports, which takes most of the time. Nothing is written.
+    - ``reports``: the runs in the order of the page, at least one. All names in them are shown; call ``without_names``
+      first to replace them.
+    - ``detail``: the amount of data in the page
+    - ``judged``: the tile that compares each run's machine with its expected ranges, or None; empty if there are none
+    - ``cache``: a dictionary, at first empty, that keeps charts for later calls with the same reports and another
+      detail. Drawing them takes most of the time.
     """
     charts: list[Chart] = []
     side_by_side_rows = side_by_side(reports)
     # Altair's check of each part of a chart takes a tenth of the time; the tests do it for each kind of chart.
     with debug_mode(False):
-        sections = make_sections(reports, detail, charts, judged, kept)
+        sections = make_sections(reports, detail, charts, judged, cache)
         side_by_side_chart = append_side_by_side_chart(side_by_side_rows, charts)
+    drawings = [{"spec": chart.spec, "columns": chart.columns} for chart in charts]
     bundle = chart_bundle()
     script = (_TEMPLATES / "report.js").read_text(encoding="utf-8")
     return _template().render(
-        title=_page_title(reports),
+        title=f"nameplate: what {', '.join(dict.fromkeys(map(_model, reports)))} delivers",
         version=__version__,
         sections=sections,
         side_by_side_rows=side_by_side_rows,
@@ -138,7 +146,7 @@ def render(
         style=Markup(STYLE.read_text(encoding="utf-8")),
         script=Markup(script),
         bundle=Markup(bundle.packed),
-        drawings=Markup(packed(msgspec.json.encode({"charts": [_drawing(chart) for chart in charts], "theme": THEME}))),
+        drawings=Markup(packed(msgspec.json.encode({"charts": drawings, "theme": THEME}))),
         data=Markup(embedded(reports, detail.has_samples)),
     )
 
@@ -148,17 +156,18 @@ def make_sections(
     detail: Detail,
     charts: list[Chart],
     judged: Sequence[JudgedTile | None] = (),
-    kept: dict[str, WholeCharts] | None = None,
+    cache: dict[str, FullCharts] | None = None,
 ) -> list[PageSection]:
-    """Return the page's content about each run, in order, and append its charts to ``charts``.
+    """Return the page's content about each run, in the order of ``reports``, and append all charts to ``charts``.
 
-    Charts of the same values have the same axes in all sections. ``judged`` and ``kept`` are as in ``render``.
+    Charts of the same values have the same axes in all sections. ``detail``, ``judged`` and ``cache`` are as in
+    ``render``.
     """
     sections = [
-        make_section(number, report, detail, charts, tile, kept)
+        make_section(number, report, detail, charts, tile, cache)
         for number, (report, tile) in enumerate(zip(reports, judged or [None] * len(reports), strict=True), start=1)
     ]
-    share_axes([place for section in sections for place in section.places()], charts)
+    share_axes([position for section in sections for position in section.places()], charts)
     return sections
 
 
@@ -168,25 +177,28 @@ def make_section(
     detail: Detail,
     charts: list[Chart],
     judged: JudgedTile | None = None,
-    kept: dict[str, WholeCharts] | None = None,
+    cache: dict[str, FullCharts] | None = None,
 ) -> PageSection:
     """Return the page's content about one run, and append its charts to ``charts``.
 
-    ``number`` is the run's number in the page, from 1. It appears in the title and in the anchors. ``charts`` has the
-    charts of the whole page; the index of each chart in the section is its position in this list. Of ``detail``, only
-    ``points`` is used. ``kept`` is as in ``make_card``.
+    - ``number``: the number of the run in the page, from 1, which becomes part of the title and the anchors
+    - ``detail``: the amount of data; only ``points`` is used
+    - ``charts``: the charts of the whole page; a chart in the section has its index in this list
+    - ``judged``: the tile that compares the machine with its expected ranges, or None
+    - ``cache``: charts of earlier calls, as in ``make_card``
     """
     screen = first_screen(report)
     roofline = make_roofline_card(f"run-{number}-roofline", report, charts)
     nodes = make_node_card(f"run-{number}-nodes", report, charts)
     study = make_study_card(f"run-{number}-study", report, charts)
     cards = [
-        make_card(f"run-{number}-{index}", report, results, detail.points, charts, kept)
-        for index, results in enumerate(_by_probe(report).values(), start=1)
+        make_card(f"run-{number}-{index}", report, results, detail.points, charts, cache)
+        for index, results in enumerate(by_probe(report.results).values(), start=1)
     ]
+    cores = f", {count(report.machine.topology.cores, 'core')}" if report.machine else ""
     return PageSection(
         anchor=f"run-{number}",
-        title=f"Run {number}: {_model(report)}{_cores(report)}",
+        title=f"Run {number}: {_model(report)}{cores}",
         screen=screen,
         tiles=make_tiles(screen),
         trust=trust_facts(screen.trust),
@@ -203,25 +215,9 @@ def make_section(
     )
 
 
-def _by_probe(report: Report) -> dict[str, list[Result]]:
-    groups: dict[str, list[Result]] = {}
-    for result in report.results:
-        groups.setdefault(result.summary.probe, []).append(result)
-    return groups
-
-
-def _page_title(reports: Sequence[Report]) -> str:
-    models = dict.fromkeys(_model(report) for report in reports)
-    return "nameplate: what " + ", ".join(models) + " delivers"
-
-
 def _model(report: Report) -> str:
     cpu = report.machine and report.machine.cpu
     return cpu.model or cpu.architecture if cpu else "an unrecorded machine"
-
-
-def _cores(report: Report) -> str:
-    return f", {count(report.machine.topology.cores, 'core')}" if report.machine else ""
 
 
 @cache
@@ -235,7 +231,3 @@ def _template() -> jinja2.Template:
     )
     environment.filters["zip"] = zip
     return environment.get_template("report.html.j2")
-
-
-def _drawing(chart: Chart) -> dict[str, Any]:
-    return {"spec": chart.spec, "columns": chart.columns}

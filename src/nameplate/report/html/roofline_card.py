@@ -15,10 +15,11 @@ from nameplate.report.content.roofline import Bound, Roofline, roofline
 class RoofRow:
     """One row of the roofline's table, as text: a measured peak rate or bandwidth.
 
-    ``label`` names the bound and its number of threads (``fp64, 2 threads``). ``value`` and ``interval`` (95 %) have a
-    unit; the interval is "–" if there is none. ``ridge`` is the arithmetic intensity in FLOP/byte at which a bandwidth
-    meets its peak rate, "–" for a peak rate or if no such peak was measured. ``source`` is the experiment with its
-    parameters, or the table that the value is taken from.
+    - ``label``: the bound and its number of threads, for example ``fp64, 2 threads``
+    - ``value``, ``interval``: the value and its 95 % interval with unit; the interval is "–" if there is none
+    - ``ridge``: the arithmetic intensity in FLOP/byte at which a bandwidth meets its peak rate (its ridge point); "–"
+      for a peak rate, or if no such peak was measured
+    - ``source``: the experiment with its parameters, or the table, from which the value is taken
     """
 
     label: str
@@ -30,9 +31,9 @@ class RoofRow:
 
 @dataclass(frozen=True)
 class RooflineCard:
-    """The roofline as charts and as a table, whose rows are the peak rates and then the bandwidths.
+    """The roofline as charts and as a table.
 
-    ``anchor`` is the ``id`` of its HTML element.
+    ``anchor`` is the ``id`` of its HTML element. ``rows`` has one row per bound: the peak rates, then the bandwidths.
     """
 
     anchor: str
@@ -41,11 +42,11 @@ class RooflineCard:
 
 
 def make_roofline_card(anchor: str, report: Report, charts: list[Chart]) -> RooflineCard | None:
-    """Return the content about the roofline, and append its charts to ``charts``.
+    """Return the page's content about the roofline, and append its charts to ``charts``.
 
-    It is None if no peak rate or no bandwidth was measured. ``anchor`` becomes the ``id`` of the HTML element and must
-    be unique in the page. ``charts`` has the charts of the whole page; the index of a chart in the card is its position
-    in this list.
+    The result is None if no peak rate or no bandwidth was measured, or if the run was slowed down. ``anchor`` is the
+    ``id`` of the HTML element and must be unique in the page. ``charts`` has the charts of the whole page; a chart in
+    the card has its index in this list.
     """
     roofs = roofline(report)
     if roofs is None:

@@ -1,4 +1,4 @@
-"""Provide the page's two scripts, and the content security policy that allows nothing else to run or to be fetched."""
+"""Provide the page's two scripts, and a content security policy that allows no other script and no network access."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _MAX_CACHED_BYTES = 4 << 20
 
 @dataclass(frozen=True)
 class Bundle:
-    """The chart libraries as the page contains them.
+    """The chart libraries in the form in which the page contains them.
 
-    ``packed`` is the script, compressed by gzip and encoded as base64. ``hash`` is the ``script_hash`` of the script
-    that the page unpacks from it and runs.
+    ``packed`` is their script, compressed by gzip and encoded as base64. ``hash`` is the ``script_hash`` of the script,
+    which the page unpacks and runs.
     """
 
     packed: str
@@ -38,16 +38,16 @@ class Bundle:
 
 @cache
 def chart_bundle() -> Bundle:
-    """Return the script of Vega, Vega-Lite and vega-embed, which defines ``window.vegaEmbed`` for the page's script.
+    """Return the script of Vega, Vega-Lite and vega-embed, which defines ``window.vegaEmbed``.
 
-    The libraries are part of vl-convert; nothing is fetched. The bundle is made once for each version of it, which
-    takes some seconds, and kept in the user's cache.
+    The libraries are part of the package vl-convert, so nothing is downloaded. The bundle is built once for each
+    version of vl-convert, which takes some seconds, and kept in the user's cache.
     """
     return _cached_bundle() or _made_bundle()
 
 
 def _cached_bundle() -> Bundle | None:
-    """Return the bundle of this version of vl-convert from the user's cache, None if it is not there or damaged."""
+    """Return the bundle for the installed vl-convert from the user's cache, or None if it is missing or damaged."""
     try:
         content = read_cached(_cache_file(), _MAX_CACHED_BYTES, "bundle")
         bundle = msgspec.json.decode(content, type=Bundle) if content else None
@@ -60,7 +60,7 @@ def _cached_bundle() -> Bundle | None:
 def _made_bundle() -> Bundle:
     source = vl_convert.javascript_bundle(_EXPORTS)
     bundle = Bundle(packed(source.encode()), script_hash(source))
-    with suppress(FileError):  # without a cache it is made again next time
+    with suppress(FileError):  # without a cache, the bundle is built again next time
         write_cached(msgspec.json.encode(bundle), _cache_file())
     return bundle
 
@@ -70,18 +70,18 @@ def _cache_file() -> Path:
 
 
 def script_hash(script: str) -> str:
-    """Return the source expression ``'sha256-…'``, with its quotes, by which a content security policy allows a script.
+    """Return the source expression ``'sha256-…'``, with quotes, by which a content security policy allows a script.
 
-    ``script`` is the exact text of the script element, which is hashed as UTF-8. Source: W3C, Content Security Policy
+    ``script`` is the exact text of the HTML element, which is hashed as UTF-8. Source: W3C, Content Security Policy
     Level 3.
     """
     return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
 
 
 def policy(*hashes: str) -> str:
-    """Return the page's content security policy: only scripts with these hashes run, and nothing is fetched.
+    """Return the page's content security policy: only scripts with the given hashes run, and nothing is fetched.
 
-    ``hashes`` are values of ``script_hash``; without any, no script runs. Inline styles are allowed.
+    ``hashes`` are values that ``script_hash`` returned; without any, no script runs. Inline styles are allowed.
     """
     scripts = " ".join(hashes)
     return f"default-src 'none'; script-src {scripts}; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"

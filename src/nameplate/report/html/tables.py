@@ -1,4 +1,4 @@
-"""Convert a probe's own tables for the HTML report: each value as in the terminal, with its interval."""
+"""Convert a probe's own tables for the HTML report: values as in the terminal, with their intervals."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from nameplate.records.result import Quantity, Table
 from nameplate.report.content.format import cell_text, interval_text
 
-# A page of 1,400 pixels has room for this many columns of values.
+# A page of 1,400 pixels has space for this number of columns.
 MAX_COLUMNS = 10
 
 
@@ -15,7 +15,7 @@ MAX_COLUMNS = 10
 class TableEntry:
     """One cell of a table as text.
 
-    ``text`` is a word, or a value with its unit; "–" stands for a missing value. ``interval`` is the 95 % interval with
+    ``text`` is text, or a value with its unit; "–" means that there is no value. ``interval`` is the 95 % interval with
     its unit, such as ``1.129 to 1.221 ns``, or "" if there is none.
     """
 
@@ -25,9 +25,9 @@ class TableEntry:
 
 @dataclass(frozen=True)
 class HtmlTable:
-    """A table as text. Each row has one entry per heading, of which the first is the row's name.
+    """A table as text, with ``notes`` to show below it.
 
-    ``notes`` are shown below the table.
+    Each of ``rows`` has one entry for each of ``headings``; the first entry is the name of the row.
     """
 
     title: str
@@ -37,10 +37,10 @@ class HtmlTable:
 
 
 def html_table(table: Table) -> HtmlTable:
-    """Return the table as text: values as in the terminal, such as ``57.26 GFLOP/s``, words, and "–" for None.
+    """Return the table as text: a value as in the terminal (``57.26 GFLOP/s``), text unchanged, and "–" for None.
 
-    The order of rows and columns does not change, but a table of more than ``MAX_COLUMNS`` columns and fewer rows is
-    transposed. The probe of ``table`` is left out.
+    A table with more than 10 columns (``MAX_COLUMNS``) and fewer rows than columns is transposed; otherwise the order
+    does not change. The field ``probe`` is left out.
     """
     headings, rows = table.headings, [[_entry(cell) for cell in row] for row in table.rows]
     if len(headings) > MAX_COLUMNS and len(rows) < len(headings):

@@ -1,4 +1,4 @@
-"""Build the tiles at the top of a run in the HTML report: the values of its first screen, one tile for each area."""
+"""Build the tiles at the top of a run in the HTML report: the values of its first screen, one tile per area."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ HEADINGS = ("typical", "±95 %", "capability", "reference", "share")
 
 @dataclass(frozen=True)
 class TileRow:
-    """A value as text: ``values`` has a cell for each of ``HEADINGS``; ``mood`` and ``remark`` are of ``ScreenRow``."""
+    """A row of a tile as text: ``values`` has one cell for each of ``HEADINGS``, or "–" for a missing value.
+
+    ``mood`` ("good", "poor" or "plain") and ``remark`` (text or "") are copied from the ``ScreenRow``.
+    """
 
     label: str
     values: tuple[str, ...]
@@ -26,7 +29,10 @@ class TileRow:
 
 @dataclass(frozen=True)
 class Tile:
-    """The values of an area under its name; ``columns`` are the indices of ``HEADINGS`` that any row has."""
+    """The values of one area of the machine, whose name is ``title``.
+
+    ``rows`` has one row per value. ``columns`` has the indices of ``HEADINGS`` for which at least one row has a value.
+    """
 
     title: str
     rows: list[TileRow]
@@ -34,15 +40,23 @@ class Tile:
 
 
 def make_tiles(screen: FirstScreen) -> list[Tile]:
-    """Return a tile for each area of the first screen, in its order; a column without any value is left out."""
+    """Return one tile for each area of the first screen, in the same order."""
     areas: dict[str, list[TileRow]] = {}
     for row in screen.rows:
         areas.setdefault(row.area, []).append(TileRow(row.label, cells(row), row.mood, row.remark))
-    return [_tile(title_of_area(area), rows) for area, rows in areas.items()]
+    tiles = []
+    for area, rows in areas.items():
+        columns = [index for index in range(len(HEADINGS)) if any(row.values[index] != "–" for row in rows)]
+        tiles.append(Tile(title_of_area(area), rows, columns))
+    return tiles
 
 
 def trust_facts(trust: Trust) -> list[tuple[str, str]]:
-    """Return what the trust depends on, as (label, text), for its tile."""
+    """Return the facts on which the level of trust in a run's values is based, as (label, text).
+
+    The labels are "disturbed", "rounds", "median interval" and "widest interval", if known, and before them "why" if
+    the level does not follow from these numbers alone.
+    """
     is_by_numbers = trust.half_width is not None and trust.level == level_of(
         trust.disturbed / max(1, trust.experiments), trust.half_width
     )
@@ -59,8 +73,3 @@ def trust_facts(trust: Trust) -> list[tuple[str, str]]:
 
 def _plus_minus(share: float) -> str:
     return f"±{share * 100:.1f} %"
-
-
-def _tile(title: str, rows: list[TileRow]) -> Tile:
-    columns = [index for index in range(len(HEADINGS)) if any(row.values[index] != "–" for row in rows)]
-    return Tile(title, rows, columns)

@@ -1,4 +1,4 @@
-"""Print whether a machine delivers what it should."""
+"""Print whether a machine delivers the values expected of such a machine."""
 
 from __future__ import annotations
 
@@ -8,16 +8,14 @@ from dataclasses import dataclass
 from rich.text import Text
 
 from nameplate.expectations.judging import ORDER, Verdict
-from nameplate.probes.shared.areas import words_of_area
+from nameplate.probes.shared.areas import text_of_area
 from nameplate.records.result import Report
 from nameplate.report.content.judgement import (
-    JudgedRow,
     MachineJudgement,
+    compared_text,
     judged_rows,
     label_of_value,
     labels_of,
-    measured_text,
-    range_text,
     values_by_area,
     verdict_sentence,
 )
@@ -28,7 +26,7 @@ _STYLES: dict[Verdict, str] = {
     "BELOW": "bold red", "NOT MEASURED": "bold red", "UNSURE": "yellow", "AS EXPECTED": "green", "ABOVE": "green",
     "UNKNOWN": "dim",
 }  # fmt: skip
-# As much as Slurm shows of the reason of a drained node, and other tools of a message.
+# In characters. Slurm shows no more of the reason for draining a node; other tools limit messages similarly.
 LONGEST_LINE = 100
 _UNSAFE = re.compile(r"[^A-Za-z0-9 .:,%/()+-]")
 _HEADINGS = ("verdict", "measured", "±95%", "expected")
@@ -36,7 +34,7 @@ _HEADINGS = ("verdict", "measured", "±95%", "expected")
 
 @dataclass(frozen=True)
 class Checked:
-    """A run, whose path is ``run``, and the judgement on its machine."""
+    """A run and the judgement on its machine; ``run`` is the path of the run file, for messages."""
 
     report: Report
     judgement: MachineJudgement
@@ -44,57 +42,56 @@ class Checked:
 
 
 def print_checked(checked: Checked, has_all: bool) -> None:
-    """Print a sentence that says it, then a line for each area, or with ``has_all`` for each value."""
+    """Print the verdict on a machine to standard output: a sentence, a table and where its values come from.
+
+    The table has a line for each area, with the value that decides the verdict on the area, or with ``has_all`` a line
+    for each judged value; it is left out if there are no judged values. Below the table are the machine, the sources of
+    the expected ranges, and the command that shows all values of the run.
+    """
     console = make_console()
     for line in check_lines(checked, console.width, has_all):
         console.print(line)
 
 
 def check_lines(checked: Checked, width: int, has_all: bool) -> list[Text]:
-    """Return what ``print_checked`` prints, in lines of at most ``width`` characters."""
+    """Return the lines that ``print_checked`` prints, of at most ``width`` characters unless one word is longer."""
     values, expectation = checked.judgement.values, checked.judgement.expectation
-    first = wrapped(verdict_sentence(values), width, "")
+    first = wrapped(verdict_sentence(checked.judgement), width, "")
     for line in first:
         line.stylize("bold")
-    lines = [Line(f"{row.area:<5}{row.label}", _cells(row)) for row in judged_rows(checked.report, values, has_all)]
+    lines = []
+    for row in judged_rows(checked.report, values, has_all):
+        verdict = Text(row.verdict, style=_STYLES[row.verdict])
+        cells = (verdict, *map(Text, (row.measured, row.half_width, row.expected)))
+        lines.append(Line(f"{row.area:<5}{row.label}", cells))
     end = [
         f"machine: {expectation.machine}",
         *(f"expected: {source}" for source in expectation.sources),
         f"values: nameplate show {checked.run}",
     ]
     table = [Text(), *lay_out(_HEADINGS, lines, width)] if lines else []
-    dim = [line for words in end for line in wrapped(words, width, "  ")]
+    dim = [line for sentence in end for line in wrapped(sentence, width, "  ")]
     for line in dim:
         line.stylize("dim")
     return [*first, *table, Text(), *dim]
 
 
 def short_line(checked: Checked) -> str:
-    """Return the verdict and the value that decides it in at most ``LONGEST_LINE`` ASCII characters.
+    """Return the verdict and the value that decides it, as one line of at most 100 ASCII characters.
 
-    The characters are letters, digits, spaces and ``.:,%/()+-``, which need no quoting within quotes.
+    The line starts with ``nameplate: VERDICT:``. If the verdict is AS EXPECTED or ABOVE, the areas follow; otherwise
+    the value that decides on the first area with this verdict, its expected range, and the other areas with it. The
+    characters are letters, digits, spaces and ``.:,%/()+-``, which a shell does not interpret within quotes. A longer
+    line is cut off at the end.
     """
-    deciding = [own[0] for own in values_by_area(checked.judgement.values)]
+    deciding = [values_of_area[0] for values_of_area in values_by_area(checked.judgement.values)]
     verdict = min((value.verdict for value in deciding), key=ORDER.index, default="UNKNOWN")
-    own = [value for value in deciding if value.verdict == verdict]
-    if verdict in ("AS EXPECTED", "ABOVE"):
-        words = ", ".join(words_of_area(value.area) for value in own)
-    else:
-        labels = labels_of(checked.report)
-        words = "".join(
-            f"{words_of_area(value.area)} {label_of_value(value, labels)} {measured_text(value)}"
-            + (f", expected {range_text(value)}" if value.expected else "")
-            for value in own[:1]
-        )
-        words += f", and {', '.join(words_of_area(value.area) for value in own[1:])}" if own[1:] else ""
-    text = _UNSAFE.sub(" ", f"nameplate: {verdict}: {words}".replace("µ", "u").replace("–", "-"))
+    values = [value for value in deciding if value.verdict == verdict]
+    areas = [text_of_area(value.area) for value in values]
+    sentence = ", ".join(areas)
+    if values and verdict not in ("AS EXPECTED", "ABOVE"):
+        label = label_of_value(values[0], labels_of(checked.report))
+        further = f", and {', '.join(areas[1:])}" if areas[1:] else ""
+        sentence = f"{areas[0]} {label} {compared_text(values[0])}{further}"
+    text = _UNSAFE.sub(" ", f"nameplate: {verdict}: {sentence}".replace("µ", "u").replace("–", "-"))
     return text[:LONGEST_LINE].rstrip(" ,:")
-
-
-def _cells(row: JudgedRow) -> tuple[Text, ...]:
-    return (
-        Text(row.verdict, style=_STYLES[row.verdict]),
-        Text(row.measured),
-        Text(row.half_width),
-        Text(row.expected),
-    )

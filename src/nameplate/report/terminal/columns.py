@@ -11,13 +11,13 @@ from rich.text import Text
 
 _INDENT = 2
 _GAP = 2
-# Labels get at least this much room before columns move to a further block.
+# Columns move to a further block if they would leave less room than this to the labels.
 _MIN_LABEL = 12
 
 
 @dataclass(frozen=True)
 class Line:
-    """One row of a table: its label, one text per column, and a note that is shown below it, or "" for none."""
+    """One row of a table: a label, one cell per column, and a note that is shown below the row ("" for no note)."""
 
     label: str
     cells: tuple[Text, ...]
@@ -28,25 +28,25 @@ def lay_out(headings: Sequence[str], lines: Sequence[Line], width: int, of_label
     """Return the lines of a table with right-aligned columns, at most ``width`` characters wide, headings first.
 
     ``headings`` has one entry per column, so each of ``lines`` has the same number of ``cells``; ``of_labels`` is the
-    heading of the labels. A label that is too long for its column is put above the row's values. Columns that do not
-    fit next to each other form further blocks below, each with its headings and all labels; notes are in the first
-    block only. A word or number is never broken, so one that is wider than ``width`` makes its line longer. Without
-    ``lines``, only the headings are returned.
+    heading of the labels. A label that is too long for the column of labels is put above the values of its row. Columns
+    that do not fit next to each other form further blocks below, each with its headings and all labels; notes are in
+    the first block only. Words and numbers are never broken, so a word that is wider than ``width`` makes its line
+    longer. If ``lines`` is empty, only the headings are returned.
     """
     widths = [max(map(cell_len, [heading, *(line.cells[i].plain for line in lines)]))
               for i, heading in enumerate(headings)]  # fmt: skip
     longest = max(map(cell_len, [of_labels, *(line.label for line in lines)]))
     blocks = _blocks(widths, width - _INDENT - min(longest, _MIN_LABEL))
-    shown: list[Text] = []
+    lines_of_text: list[Text] = []
     for number, block in enumerate(blocks):
         room = width - _INDENT - sum(widths[i] + _GAP for i in block)
         label_width = max(min(longest, room), 0)
         columns = [(widths[i], Text(headings[i], style="dim")) for i in block]
-        shown.append(_joined(Text(of_labels, style="dim"), label_width, columns))
+        lines_of_text.append(_joined(Text(of_labels, style="dim"), label_width, columns))
         for line in lines:
             cells = [(widths[i], line.cells[i]) for i in block]
-            shown += _row(line, label_width, cells, width, has_note=number == 0)
-    return shown
+            lines_of_text += _row(line, label_width, cells, width, has_note=number == 0)
+    return lines_of_text
 
 
 def _blocks(widths: Sequence[int], room: int) -> list[list[int]]:
@@ -78,13 +78,14 @@ def _row(line: Line, label_width: int, cells: Sequence[tuple[int, Text]], width:
     return [*above, *values, *below]
 
 
-def wrapped(words: str, width: int, indent: str, first: str = "") -> list[Text]:
-    """Return text in lines of at most ``width`` characters; the first begins with ``first``, others with ``indent``.
+def wrapped(text: str, width: int, indent: str, first: str = "") -> list[Text]:
+    """Return text wrapped into lines of at most ``width`` characters, or no lines if ``text`` is blank.
 
-    A word is never broken, so one that is wider than ``width`` makes its line longer.
+    The first line begins with ``first``, every other line with ``indent``; the width includes both. Words are never
+    broken, so a word that is wider than ``width`` makes its line longer.
     """
     parts = textwrap.wrap(
-        words, width, initial_indent=first, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+        text, width, initial_indent=first, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
     )
     return [Text(part) for part in parts]
 

@@ -10,7 +10,7 @@ from rich.segment import Segment
 
 from nameplate.control_characters import clean_text
 
-# COLUMNS may have any value, even 0; no table is readable below this width.
+# The environment variable COLUMNS may have any value, even 0; no table is readable below this width.
 _MIN_WIDTH = 20
 # The width of output to a file or a pipe, unless COLUMNS gives one.
 _WIDTH_WITHOUT_TERMINAL = 100
@@ -28,9 +28,9 @@ class _CleanConsole(Console):
 def make_console(stderr: bool = False) -> Console:
     """Return a console for standard output or, with ``stderr``, for standard error.
 
-    It has colour if that is a terminal. Text is printed literally, without markup, and its control characters are
-    replaced. The width is COLUMNS, if that is a number, or that of the terminal, or 100 characters if there is no
-    terminal; it is at least 20.
+    The output has colour if it goes to a terminal. Text is printed literally, without rich's markup, and control
+    characters in it are replaced. The width in characters is the environment variable COLUMNS if it is a number,
+    otherwise the width of the terminal, or 100 without a terminal. The width is at least 20.
     """
     console = _CleanConsole(stderr=stderr, markup=False, emoji=False, highlight=False)
     if not console.is_terminal and not os.environ.get("COLUMNS", "").isdecimal():

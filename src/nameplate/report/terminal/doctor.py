@@ -23,44 +23,45 @@ _MEANING: dict[Grade, str] = {
 
 
 def print_fitness(grade: Grade, findings: Sequence[Finding], parts: Iterable[Part]) -> None:
-    """Print the grade with what lowers it, then each finding with its cost and remedy, the worst first, and the parts.
+    """Print to standard output how fit a machine is to measure on: its grade, the findings, and the optional parts.
 
-    ``grade`` is that of the worst of ``findings``. The name of a part that is present is green.
+    ``grade`` is the worst grade of ``findings``, from A (fit) to F; the first line names the findings that have it.
+    Findings are printed worst first, each with its cost for the measurements and its remedy. ``parts`` are optional
+    parts of nameplate and the system; the name of a part that is present is green.
     """
     console = make_console()
-    console.print(Text(_verdict(grade, findings), style=f"bold {_STYLES[grade]}"))
+    causes = [finding.aspect for finding in findings if finding.grade == grade]
+    because = f", because of: {', '.join(causes)}" if grade != "A" else ""
+    console.print(Text(f"{grade}: {_MEANING[grade]}{because}", style=f"bold {_STYLES[grade]}"))
     console.print()
     ordered = sorted(findings, key=lambda finding: rank(finding.grade), reverse=True)
     for line in [*lay_out_entries([_of_finding(finding) for finding in ordered], console.width), Text()]:
         console.print(line)
-    for line in lay_out_entries([_of_part(part) for part in parts], console.width):
-        console.print(line)
-
-
-def print_comparability(conditions: Sequence[Condition], run: str) -> None:
-    """Print whether this machine is comparable with the machine of a run, whose path is ``run``, and each condition."""
-    console = make_console()
-    unmet = [condition.what for condition in conditions if not condition.is_met]
-    words = f"not comparable with {run}, because of: {', '.join(unmet)}" if unmet else f"comparable with {run}"
-    console.print()
-    console.print(Text(words, style=f"bold {'red' if unmet else 'green'}"))
-    console.print()
-    entries = [Described(each.what, (each.state,), "green" if each.is_met else "red") for each in conditions]
+    entries = [Described(part.name, (part.state, part.advice), "green" if part.is_there else "dim") for part in parts]
     for line in lay_out_entries(entries, console.width):
         console.print(line)
 
 
-def _verdict(grade: Grade, findings: Sequence[Finding]) -> str:
-    causes = [finding.what for finding in findings if finding.grade == grade]
-    because = f", because of: {', '.join(causes)}" if grade != "A" else ""
-    return f"{grade}: {_MEANING[grade]}{because}"
+def print_comparability(conditions: Sequence[Condition], run: str) -> None:
+    """Print to standard output whether this machine is comparable with the machine of a run, and each condition.
+
+    The machines are comparable if every one of ``conditions`` is met. ``run`` is the path of the run file.
+    """
+    console = make_console()
+    unmet = [condition.subject for condition in conditions if not condition.is_met]
+    sentence = f"not comparable with {run}, because of: {', '.join(unmet)}" if unmet else f"comparable with {run}"
+    console.print()
+    console.print(Text(sentence, style=f"bold {'red' if unmet else 'green'}"))
+    console.print()
+    entries = [
+        Described(condition.subject, (condition.state,), "green" if condition.is_met else "red")
+        for condition in conditions
+    ]
+    for line in lay_out_entries(entries, console.width):
+        console.print(line)
 
 
 def _of_finding(finding: Finding) -> Described:
     cost = f"cost: {finding.cost}" if finding.cost else ""
     remedy = f"remedy: {finding.advice}" if finding.advice else ""
-    return Described(f"{finding.grade}  {finding.what}", (finding.state, cost, remedy), _STYLES[finding.grade])
-
-
-def _of_part(part: Part) -> Described:
-    return Described(part.what, (part.state, part.advice), "green" if part.is_there else "dim")
+    return Described(f"{finding.grade}  {finding.aspect}", (finding.state, cost, remedy), _STYLES[finding.grade])

@@ -12,15 +12,15 @@ from nameplate.report.terminal.columns import wrapped
 
 _INDENT = 2
 _GAP = 2
-# Descriptions get at least this much room; if the names leave less, they start on the line below the name.
+# If the names leave fewer characters than this, descriptions start on the line below the name.
 _MIN_ROOM = 24
 
 
 @dataclass(frozen=True)
 class Described:
-    """A name and its description in paragraphs, the first next to the name and the others dimmed below it.
+    """A name and the paragraphs of its description: the first is printed next to the name, the others dimmed below.
 
-    ``style`` is the style of the name in rich's notation.
+    ``style`` is the style of the name in rich's notation, such as "bold red".
     """
 
     name: str
@@ -31,8 +31,9 @@ class Described:
 def lay_out_entries(entries: Sequence[Described], width: int) -> list[Text]:
     """Return the lines of a list of names and their wrapped descriptions, at most ``width`` characters wide.
 
-    The descriptions begin in one column, or below each name if the names leave too little room for that. A word is
-    never broken, so one that is wider than ``width`` makes its line longer. Empty paragraphs are left out.
+    All descriptions begin in the same column, or on the line below each name if the names leave fewer than 24
+    characters for a description. Words are never broken, so a word that is wider than ``width`` makes its line longer.
+    Empty paragraphs are left out.
     """
     column = _INDENT + max((cell_len(entry.name) for entry in entries), default=0) + _GAP
     has_column = width - column >= _MIN_ROOM

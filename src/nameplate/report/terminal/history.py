@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
@@ -14,14 +15,15 @@ from nameplate.report.content.format import count, interval_text, quantity
 from nameplate.report.content.metric_names import MetricNames
 from nameplate.report.terminal.columns import Line, lay_out, wrapped
 from nameplate.report.terminal.strip import bars
+from nameplate.statistics.trends import MIN_RUNS
 
 # Colours mean better and worse, never larger and smaller.
 _STYLES = {"FASTER": "green", "SLOWER": "red"}
 _STRIP = 24
-_MAX_REASONS = 5
+_MAX_FILES = 5
 _MAX_VALUES = 40
 _MAX_METRICS = 12
-# A run's worst value is named only if it is below this share of the usual value.
+# A run's worst metric is named only if its value is below this share of the usual value.
 _WORTH_NAMING = 0.97
 
 
@@ -34,48 +36,55 @@ def print_overview(
 ) -> None:
     """Print the number of runs and their period, what changed in them, and a table of the runs in ``rows``.
 
-    ``entries`` are all selected runs in the order of their starts, at least one, and ``rows`` those of them to list,
-    usually the latest (``run_rows``). ``changes`` are from ``change_reports``, and ``names`` is made from all metrics
-    of the folder. The table shows the median ratio to the usual values as a difference in percent, and names a run's
-    worst metric if it is more than 3 % worse than usual.
+    ``entries`` are all selected runs in the order of their starts, at least one. ``rows`` (from ``run_rows``) are the
+    runs to list, usually the latest. ``changes`` are from ``change_reports``, and ``names`` is made from all metrics of
+    the folder. The table shows the median, over the metrics of a run, of value ÷ usual value − 1 in percent, positive
+    if better; the usual value is the median over the runs of the machine. It names the worst metric of a run if it is
+    more than 3 % worse than usual.
     """
     machines = {entry.machine for entry in entries}
     first, latest = entries[0].started, entries[-1].started
     console.print(f"{count(len(entries), 'run')} of {count(len(machines), 'machine')}, {first:.10} to {latest:.10}")
-    print_changes(changes, names, console)
+    judged = Counter(entry.machine for entry in entries if not entry.slowed)
+    print_changes(changes, names, max(judged.values(), default=0), console)
     heading = "runs" if len(rows) == len(entries) else f"the latest {len(rows)} of {len(entries)} runs"
     console.print(Text(f"\n{heading}", style="bold"))
     _print_runs(rows, names, console)
 
 
-def print_changes(changes: Sequence[ChangeReport], names: MetricNames, console: Console) -> None:
+def print_changes(changes: Sequence[ChangeReport], names: MetricNames, n_runs: int, console: Console) -> None:
     """Print the changes in groups, each with the settings of the machine that changed at the same time.
 
     Adjacent changes of the same machine, kind, time and verdict form a group, so ``changes`` must be in the order of
-    ``change_reports``. A group shows at most twelve metrics, with their levels before and after. If there are no
-    changes, a line says so. ``names`` is made from all metrics of the folder.
+    ``change_reports``. A group shows at most twelve metrics, each with its change in percent and its values before and
+    after the change. If ``changes`` is empty, a line says that no metric changed, or that ``n_runs``, the largest
+    number of runs of a machine, are too few to know. ``names`` is made from all metrics of the folder.
     """
-    if not changes:
+    if not changes and n_runs < MIN_RUNS:
+        console.print(f"\n{count(n_runs, 'run')} of a machine: {MIN_RUNS} are needed to see a change of its level")
+    elif not changes:
         console.print("\nno metric changed its level or drifts")
-    groups = groupby(changes, key=lambda each: (each.machine, each.kind, each.until, each.since, each.verdict))
+    groups = groupby(
+        changes, key=lambda change: (change.machine, change.kind, change.until, change.since, change.verdict)
+    )
     for (machine, kind, _, _, verdict), group in groups:
-        own = list(group)
-        when = f"since {own[0].since_started:.10}, {count(own[0].runs, 'run')}"
+        changes_of_group = list(group)
+        when = f"since {changes_of_group[0].since_started:.10}, {count(changes_of_group[0].runs, 'run')}"
         if kind == "drift":
-            when = f"gradually from {own[0].until_started:.10} to {own[0].since_started:.10}"
+            when = f"gradually from {changes_of_group[0].until_started:.10} to {changes_of_group[0].since_started:.10}"
         console.print(Text.assemble("\n", (verdict, _STYLES[verdict]), f" {machine} {when}"))
-        _print_lines(_changes(own[:_MAX_METRICS], names, console.width), console)
-        if len(own) > _MAX_METRICS:
-            console.print(f"  and {len(own) - _MAX_METRICS} more metrics")
-        for setting in own[0].settings:
+        _print_lines(_changes(changes_of_group[:_MAX_METRICS], names, console.width), console)
+        if len(changes_of_group) > _MAX_METRICS:
+            console.print(f"  and {len(changes_of_group) - _MAX_METRICS} more metrics")
+        for setting in changes_of_group[0].settings:
             console.print(Text(f"  with {setting.name}: {setting.base} → {setting.new}", style="bold"))
 
 
 def _changes(changes: Sequence[ChangeReport], names: MetricNames, width: int) -> Iterator[Text]:
-    for each in changes:
-        before, after = (quantity(value, each.key.unit) for value in (each.before, each.after))
-        words = f"{_share(each.after / each.before):>8}  {before} → {after}  {names.of(each.key)}"
-        yield from wrapped(words, width, "          ", "  ")
+    for change in changes:
+        before, after = (quantity(value, change.key.unit) for value in (change.before, change.after))
+        text = f"{_share(change.after / change.before):>8}  {before} → {after}  {names.of(change.key)}"
+        yield from wrapped(text, width, "          ", "  ")
 
 
 def _print_lines(lines: Iterable[Text], console: Console) -> None:
@@ -89,14 +98,20 @@ def _line(label: str, *cells: str) -> Line:
 
 def _print_runs(rows: Sequence[RunRow], names: MetricNames, console: Console) -> None:
     lines = [
-        _line(f"{row.started:.16} {row.path}".replace("T", " ", 1) + (" (unfinished)" if row.unfinished else ""),
-              row.machine, row.plan, str(row.metrics), _share(row.relative_to_usual))
+        _line(f"{row.started:.16} {row.path}".replace("T", " ", 1)
+              + " (unfinished)" * row.unfinished + " (not judged)" * bool(row.slowed),
+              row.machine, row.plan, str(row.metrics), _share(row.relative_to_typical))
         for row in rows
     ]  # fmt: skip
     _print_lines(lay_out(("machine", "plan", "metrics", "vs. usual"), lines, console.width, "started, file"), console)
-    for row in rows:
-        if row.worst is not None and (row.worst_relative_to_usual or 1.0) < _WORTH_NAMING:
-            console.print(Text(f"{row.path}: {_share(row.worst_relative_to_usual)} {names.of(row.worst)}", style="dim"))
+    worst = [(row, row.worst, row.worst_relative_to_typical) for row in rows if not row.slowed]
+    outliers = [(row.path, key, ratio) for row, key, ratio in worst if key and ratio and ratio < _WORTH_NAMING]
+    if outliers:
+        console.print(Text("\nthe worst metric of a run, if it is more than 3 % worse than usual", style="bold"))
+    for path, key, ratio in outliers:
+        # The ratio is below 1 for a longer time, too; the change is that of the value.
+        change = _share(ratio if key.better == "higher" else 1 / ratio)
+        console.print(Text(f"  {path}: {change} {names.of(key)}", style="dim"))
 
 
 def _share(ratio: float | None) -> str:
@@ -104,68 +119,79 @@ def _share(ratio: float | None) -> str:
 
 
 def print_not_read(entries: Iterable[Entry], console: Console) -> None:
-    """Print how many files could not be read as runs, and the reasons of the first five; nothing if all could be read.
+    """Print how many files could not be read as runs, and the reasons for the first five of these files.
 
-    ``entries`` may include runs, which are ignored.
+    ``entries`` are all files of the folder; those without a ``reason`` were read. If all were read, nothing is printed.
     """
-    reasons = [entry.reason for entry in entries if entry.reason]
-    if not reasons:
-        return
-    console.print(Text(f"\n{count(len(reasons), 'file')} could not be read", style="bold"))
-    for reason in reasons[:_MAX_REASONS]:
-        console.print(Text(f"  {reason}"))
-    if len(reasons) > _MAX_REASONS:
-        console.print(f"  and {len(reasons) - _MAX_REASONS} more; --json lists all")
+    _print_files("could not be read", [entry.reason for entry in entries if entry.reason], console)
+
+
+def print_slowed(entries: Iterable[Entry], console: Console) -> None:
+    """Print how many runs a quota or other programs slowed down, and the first five of them with the reason.
+
+    ``entries`` are all files of the folder. Without such runs, nothing is printed.
+    """
+    slowed = [f"{entry.path}: {entry.slowed}" for entry in entries if entry.slowed]
+    _print_files("not judged and not counted for changes and usual values", slowed, console)
 
 
 def print_copies(entries: Iterable[Entry], console: Console) -> None:
-    """Print which files are copies of runs, the first five by name; nothing if there is none."""
-    copies = [entry for entry in entries if entry.copy_of]
-    if not copies:
+    """Print how many files are copies of runs in other files, and the first five of them with the original's path.
+
+    ``entries`` are all files of the folder; those without ``copy_of`` are no copies. Without copies, nothing is
+    printed.
+    """
+    copies = [f"{entry.path}: the run of {entry.copy_of}" for entry in entries if entry.copy_of]
+    _print_files("left out: the same run as another file", copies, console)
+
+
+def _print_files(heading: str, lines: Sequence[str], console: Console) -> None:
+    """Print a heading with the number of ``lines``, each about a file, and the first five of them; nothing without."""
+    if not lines:
         return
-    console.print(Text(f"\n{count(len(copies), 'file')} left out: the same run as another file", style="bold"))
-    for entry in copies[:_MAX_REASONS]:
-        console.print(Text(f"  {entry.path}: the run of {entry.copy_of}"))
-    if len(copies) > _MAX_REASONS:
-        console.print(f"  and {len(copies) - _MAX_REASONS} more; --json lists all")
+    console.print(Text(f"\n{count(len(lines), 'file')} {heading}", style="bold"))
+    for line in lines[:_MAX_FILES]:
+        console.print(Text(f"  {line}"))
+    if len(lines) > _MAX_FILES:
+        console.print(f"  and {len(lines) - _MAX_FILES} more; --json lists all")
 
 
 def print_series(
     series: Sequence[MetricHistory], changes: Sequence[ChangeReport], names: MetricNames, console: Console
 ) -> None:
-    """Print for each metric a table with a line per machine, and then the changes.
+    """Print for each metric a table with a line per machine, and then the changes of these metrics.
 
-    ``series`` is from ``series_of``: metrics are adjacent, and each has at least one run. A line has the number of
-    runs, the median, the latest value and a chart of the latest 24 runs. If there is only one metric on one machine,
-    its latest 40 values follow, with their 95 % intervals. ``changes`` are those of these metrics, from
-    ``change_reports``, and ``names`` is made from all metrics of the folder.
+    ``series`` is from ``series_of``: entries of the same metric are adjacent, and each entry has at least one run. A
+    line has the number of runs, their median, the latest value and a bar chart of the latest 24 runs. If ``series``
+    has only one entry (one metric on one machine), its latest 40 values follow with their 95 % intervals. ``changes``
+    are the changes of these metrics, from ``change_reports``; ``names`` is made from all metrics of the folder.
     """
-    for key, group in groupby(series, key=lambda each: each.key):
+    for key, group in groupby(series, key=lambda metric: metric.key):
         console.print(Text(names.of(key), style="bold"))
         lines = []
-        for each in group:
-            values = [point.value for point in each.points]
+        for metric in group:
+            values = [point.value for point in metric.points]
             lines.append(
-                _line(each.machine, str(len(values)), quantity(each.usual, key.unit), quantity(values[-1], key.unit),
-                      bars(values[-_STRIP:]))
+                _line(metric.machine, str(len(values)), quantity(metric.typical, key.unit),
+                      quantity(values[-1], key.unit), bars(values[-_STRIP:]))
             )  # fmt: skip
         headings = ("runs", "usual", "latest", "latest runs")
         _print_lines(lay_out(headings, lines, console.width, "machine"), console)
     if len(series) == 1:
         _print_values(series[0], console)
-    print_changes(changes, names, console)
+    print_changes(changes, names, max((len(metric.points) for metric in series), default=0), console)
 
 
 def _print_values(series: MetricHistory, console: Console) -> None:
-    shown = series.points[-_MAX_VALUES:]
+    points = series.points[-_MAX_VALUES:]
     lines = []
-    for point in shown:
+    for point in points:
         interval = interval_text(point.value, point.ci, series.key.unit)
-        relative = _share(point.value / series.usual) if series.usual else "–"
+        relative = _share(point.value / series.typical) if series.typical else "–"
         value = quantity(point.value, series.key.unit)
         lines.append(_line(f"{point.started:.16} {point.path}".replace("T", " ", 1), value, interval, relative))
     headings = (series.key.metric, "95 %", "vs. usual")
     console.print()
     _print_lines(lay_out(headings, lines, console.width, "started, file"), console)
-    if len(shown) < len(series.points):
-        console.print(f"and {len(series.points) - len(shown)} earlier runs; --json lists all")
+    if len(points) < len(series.points):
+        console.print(f"and {len(series.points) - len(points)} earlier runs; --json lists all")

@@ -11,8 +11,7 @@ from rich.text import Text
 from nameplate.comparison.recheck import RecheckFinding
 from nameplate.hostlist import compress
 from nameplate.records.result import NodeMetric, Nodes
-from nameplate.report.content.format import count, digits, quantity, scale, share
-from nameplate.report.content.node_values import class_medians
+from nameplate.report.content.format import cell_text, count, digits, scale, share
 from nameplate.report.content.slow_nodes import (
     BEHIND,
     OVERVIEW,
@@ -21,21 +20,22 @@ from nameplate.report.content.slow_nodes import (
     ranking,
     slow_count,
     slow_nodes,
+    slowest_cells,
     slowest_first,
     summary,
 )
 from nameplate.report.terminal.columns import Line, lay_out
 from nameplate.report.terminal.console import make_console
 
-# The number of nodes shown in a ranking, slowest first.
+# The number of nodes shown in a ranking, unless more than half of this number are slow.
 MAX_RANKED = 10
-# Shades of a map's cells, from "like its class" to the largest step.
+# The characters of a map for nodes that are not slow, from "less than 3 % behind" to the largest of ``_STEPS``.
 _SHADES = "·░▒▓█"
 _MEANINGS = {
     "persistent": "also slow on its own, so the node is the cause",
     "contended": "slow only while other nodes were measured too, so something that it shares with them is the cause",
     "transient": "slow in the first run and not in the second, so the cause is gone",
-    "not measured": "the metric takes several nodes, or the second run did not reach it",
+    "not measured": "the metric needs several nodes, or the second run did not reach it",
 }
 _STEPS = (0.03, 0.08, 0.15)
 BY_EVERY_RANK = (
@@ -45,15 +45,16 @@ BY_EVERY_RANK = (
 
 
 def print_nodes(nodes: Nodes) -> None:
-    """Print to standard output which nodes are slow, and then the view of ``render``.
+    """Print to standard output which nodes are slow, and then the tables and the map of ``render``.
 
-    If a node is slow, a Slurm command that drains it comes last. ``nodes`` has at least one metric.
+    If nodes are slow, the last line is the Slurm command that drains them. ``nodes`` has at least one metric.
     """
     console = make_console()
     slow = slow_nodes(nodes)
     console.print(Text(summary(nodes), style="bold red" if slow else "bold"))
-    for line in _missing(nodes):
-        console.print(line)
+    missing = [name for index, name in enumerate(nodes.names) if all(m.value[index] is None for m in nodes.metrics)]
+    if missing:
+        console.print(Text(f"! not measured: {compress(missing)}", style="yellow"))
     console.print()
     console.print(render(nodes, console.width))
     if slow:
@@ -62,34 +63,37 @@ def print_nodes(nodes: Nodes) -> None:
         console.print(drain_command(nodes, slow), soft_wrap=True)
 
 
-def print_findings(found: Sequence[RecheckFinding]) -> None:
-    """Print to standard output what became of the slow nodes when they were measured on their own.
+def print_findings(results: Sequence[RecheckFinding]) -> None:
+    """Print to standard output how slow the slow nodes were when they were measured a second time, alone.
 
-    Each finding is a row, in the order of ``found``: node, metric, how far it was behind before and alone in percent,
-    and the label. Below the table is the meaning of each label in it.
+    Each of ``results`` is a row with the node and the metric, the percentage by which the node was slower than its
+    class in the first run ("before") and slower than its reference nodes in the second run ("alone"), and the label of
+    the cause. The table is followed by the meaning of each label in it.
     """
     console = make_console()
     lines = [
-        _line(f"{each.node} {each.title}", (share(each.before), share(each.alone), each.label),
-              "red" if each.label == "persistent" else "green")
-        for each in found
+        _line(f"{finding.node} {finding.title}", (share(finding.before), share(finding.alone), finding.label),
+              "red" if finding.label == "persistent" else "green")
+        for finding in results
     ]  # fmt: skip
     for line in lay_out(("before", "alone", ""), lines, console.width, "node and metric"):
         console.print(line)
-    for label, words in _MEANINGS.items():
-        if any(each.label == label for each in found):
-            console.print(Text(f"{label}: {words}", style="dim"))
+    for label, meaning in _MEANINGS.items():
+        if any(finding.label == label for finding in results):
+            console.print(Text(f"{label}: {meaning}", style="dim"))
 
 
 def render(nodes: Nodes, width: int) -> RenderableType:
     """Return the hardware classes, a table of all metrics, rankings of nodes, and a map of one metric.
 
-    Rankings are shown for the metrics that found a slow node, or for the first metric if none did; if there are too few
-    nodes to judge, up to ten metrics have rankings. The map has one character per node in job order. It shows the first
-    ranked metric, and is left out if this metric judges no node. ``nodes`` has at least one metric. ``width`` is the
-    width of the output in characters, which limits the rows of the map.
+    Rankings are shown for the metrics in which a node is slow, or for the first metric if no node is slow; if there are
+    too few nodes to judge, the first ten metrics have rankings. The map has one character per node in job order. It
+    shows the first metric with a ranking, and is left out if no node is judged in this metric. ``nodes`` has at least
+    one metric. ``width`` is the width of the output in characters.
     """
-    parts: list[RenderableType] = [*_hardware(nodes), Text(), *_summary(nodes, width), Text(BEHIND, style="dim")]
+    overview = [_line(metric.title, _overview(nodes, metric)) for metric in nodes.metrics]
+    table = lay_out(OVERVIEW[1:], overview, width, OVERVIEW[0])
+    parts: list[RenderableType] = [*_hardware(nodes), Text(), *table, Text(BEHIND, style="dim")]
     ranked = _ranked(nodes)
     if any(map(_exceeds_maximum, ranked)):
         parts.append(Text(BY_EVERY_RANK, style="dim"))
@@ -106,19 +110,13 @@ def _exceeds_maximum(metric: NodeMetric) -> bool:
 
 
 def _ranked(nodes: Nodes) -> list[NodeMetric]:
-    """Return the metrics that found a slow node, or else the first metric.
+    """Return the metrics in which a node is slow, or the first metric if no node is slow.
 
     If there are too few nodes to judge, return up to ten metrics.
     """
     if any(ranking(metric) for metric in nodes.metrics):
         return [metric for metric in nodes.metrics if metric.slow] or nodes.metrics[:1]
     return nodes.metrics[:MAX_RANKED]
-
-
-def _missing(nodes: Nodes) -> Iterator[Text]:
-    missing = [name for place, name in enumerate(nodes.names) if all(m.value[place] is None for m in nodes.metrics)]
-    if missing:
-        yield Text(f"! not measured: {compress(missing)}", style="yellow")
 
 
 def _hardware(nodes: Nodes) -> Iterator[Text]:
@@ -128,40 +126,29 @@ def _hardware(nodes: Nodes) -> Iterator[Text]:
     )
     for name, number in counts.most_common():
         if name:
-            own = [node for node, kind in zip(nodes.names, nodes.classes, strict=True) if kind == name]
-            yield Text(f"  {count(number, 'node')} of {name}: {compress(own)}", style="dim")
+            nodes_of_class = [node for node, kind in zip(nodes.names, nodes.classes, strict=True) if kind == name]
+            yield Text(f"  {count(number, 'node')} of {name}: {compress(nodes_of_class)}", style="dim")
 
 
-def _summary(nodes: Nodes, width: int) -> list[Text]:
-    lines = [_line(metric.title, _overview(nodes, metric)) for metric in nodes.metrics]
-    return lay_out(OVERVIEW[1:], lines, width, OVERVIEW[0])
-
-
-def _overview(nodes: Nodes, metric: NodeMetric) -> Sequence[str]:
-    order = slowest_first(metric)
-    if not order:
-        return "–", "–", "–", "–", "not measured"
-    worst = order[0]
-    return (
-        quantity(class_medians(nodes, metric.value)[nodes.classes[worst]], metric.unit),
-        quantity(metric.value[worst], metric.unit), share(metric.gap[worst]), nodes.names[worst], slow_count(metric),
-    )  # fmt: skip
+def _overview(nodes: Nodes, metric: NodeMetric) -> list[str]:
+    cells = map(cell_text, slowest_cells(nodes, metric))
+    return [*cells, slow_count(metric) if slowest_first(metric) else "not measured"]
 
 
 def _ranking(nodes: Nodes, metric: NodeMetric, width: int) -> list[Text]:
     order = slowest_first(metric)
-    shown = order[: max(MAX_RANKED, 2 * len(metric.slow))][: 5 * MAX_RANKED]
+    indices = order[: max(MAX_RANKED, 2 * len(metric.slow))][: 5 * MAX_RANKED]
     extremes = ("minimum", "maximum") if metric.minimum else ()
     lines = []
-    for place in [*shown, *([order[-1]] if order and order[-1] not in shown else [])]:
-        is_slow = place in metric.slow
-        note = "slow" if is_slow else "fastest" if place == order[-1] and len(order) > 1 else ""
+    for index in [*indices, *([order[-1]] if order and order[-1] not in indices else [])]:
+        is_slow = index in metric.slow
+        note = "slow" if is_slow else "fastest" if index == order[-1] and len(order) > 1 else ""
         values = (metric.value, metric.minimum, metric.maximum) if extremes else (metric.value,)
         cells = [
-            *(_alike(metric, own[place]) for own in values), share(metric.gap[place]), distance(metric.z[place]),
-            share(metric.spread[place]), note,
+            *(_alike(metric, of_nodes[index]) for of_nodes in values), share(metric.gap[index]),
+            distance(metric.z[index]), share(metric.spread[index]), note,
         ]  # fmt: skip
-        lines.append(_line(nodes.names[place], cells, "red" if is_slow else ""))
+        lines.append(_line(nodes.names[index], cells, "red" if is_slow else ""))
     headings = ("average" if extremes else "value", *extremes, "behind", "robust z", "std. error", "")
     return lay_out(headings, lines, width, "node")
 
@@ -182,16 +169,16 @@ def _map(nodes: Nodes, metric: NodeMetric, width: int) -> Iterator[Text]:
     for first in range(0, len(nodes.names), length):
         places = range(first, min(first + length, len(nodes.names)))
         row = Text("  ")
-        for place in places:
-            sign = _sign(metric, place)
+        for index in places:
+            sign = _sign(metric, index)
             row.append(sign, style="red" if sign == "█" else "")
         row.append(f"  from {nodes.names[first]}" if len(places) > 1 else f"  {nodes.names[first]}", style="dim")
         yield row
 
 
-def _sign(metric: NodeMetric, place: int) -> str:
-    gap = metric.gap[place]
-    if place in metric.slow:
+def _sign(metric: NodeMetric, index: int) -> str:
+    gap = metric.gap[index]
+    if index in metric.slow:
         return "█"
     if gap is None:
         return "?"

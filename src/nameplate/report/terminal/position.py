@@ -1,4 +1,4 @@
-"""Keep track of where a run is, for the displays of its progress."""
+"""Keep track of the current experiment and round of a run, for the displays of its progress."""
 
 from __future__ import annotations
 
@@ -13,41 +13,47 @@ from nameplate.probes.shared.areas import label_of_area, order_of_area
 from nameplate.records.plan_record import Experiment
 from nameplate.records.run_record import Sample
 from nameplate.report.content.format import parameters, quantity
-from nameplate.report.content.trust import DISTURBED, level_of
+from nameplate.report.content.trust import DISTURBED
 from nameplate.results.summarise import is_disturbed
 
 _BAR = 4
-_STYLES = {"high": "green", "medium": "yellow", "low": "red"}
 
 
 class Position:
-    """The place in a run: the experiment in its round, the time left, the last result, and how much was disturbed."""
+    """The progress of a run: the experiment, the round, the time left, the last sample, and disturbed experiments."""
 
     def __init__(self, experiments: Sequence[Experiment]) -> None:
-        """Count the experiments of each area; without any, as for other tools, there are no areas to show."""
+        """Count the planned experiments of each area, so that ``lines`` can show the part of each area that is done.
+
+        ``experiments`` are the experiments of the plan. If the list is empty, as for work that is not in a plan, no
+        areas are shown.
+        """
         self._planned = Counter(_area(experiment) for experiment in experiments if not experiment.dense)
         self._seen: Counter[str] = Counter()
         self._round = 0
         self._left_s = 0.0
-        self._words = ""
+        self._text = ""
         self._sample: Sample | None = None
         self._before = ""
         self._samples = [0, 0]
         self._experiments = [0, 0]
 
-    def begin(self, round_number: int, experiment: Experiment, left_s: float) -> None:
-        """Count an experiment that begins in a round, which ends the experiment before it."""
+    def start(self, round_number: int, experiment: Experiment, left_s: float) -> None:
+        """Count the start of an experiment, which ends the previous experiment.
+
+        ``round_number`` counts from 1, and ``left_s`` is the maximum time until the end of the run in seconds.
+        """
         if round_number != self._round:
             self._seen.clear()
         self._end_experiment()
-        self._round, self._left_s, self._words = round_number, left_s, words_of(experiment)
+        self._round, self._left_s, self._text = round_number, left_s, text_of(experiment)
         self._seen[_area(experiment)] += 1
 
     def sample(self, sample: Sample) -> None:
-        """Count a sample of the experiment that began last."""
+        """Count a sample of the experiment that ``start`` was called with last."""
         self._samples[0] += 1
-        self._samples[1] += is_disturbed(sample, oversubscribed=False, usual_burst_s=math.inf)
-        # It is formatted once at the end, since that takes CPU time away from the measurement.
+        self._samples[1] += is_disturbed(sample, oversubscribed=False, typical_burst_s=math.inf)
+        # Formatting takes CPU time away from the measurement, so only the last sample is formatted, at the end.
         self._sample = sample
 
     def _end_experiment(self) -> None:
@@ -58,20 +64,25 @@ class Position:
         self._samples = [0, 0]
         if self._sample is not None:
             work, unit = work_of(self._sample)
-            self._before = f"before: {self._words}, {quantity(work / self._sample.elapsed_s, unit)}"
+            self._before = f"before: {self._text}, {quantity(work / self._sample.elapsed_s, unit)}"
         self._sample = None
 
     def line(self) -> str:
-        """Return the place as a line for a log: ``round 2, 45 of 70: Memory latency size=4MiB; at most 20 s left``."""
-        place = f", {self._count()}" if self._planned else ""
-        return f"round {self._round}{place}: {self._words}; at most {left_s(self._left_s)} s left"
+        """Return a line for a log, such as ``round 2, 45 of 70: Memory latency size=4MiB; at most 20 s left``.
+
+        The numbers are the round, the experiments of the round that have begun, and the experiments of the plan; the
+        latter two are left out if no experiments are planned.
+        """
+        progress = f", {self._count()}" if self._planned else ""
+        return f"round {self._round}{progress}: {self._text}; at most {left_s(self._left_s)} s left"
 
     def lines(self) -> list[Text]:
-        """Return the place as two or three lines for a terminal.
+        """Return two or three lines for a terminal.
 
-        The first has a bar for the part of each area that is done in this round, the time left, and how far to trust
-        the samples so far: only what disturbed them counts here. The others have the experiment, and the one before it
-        with the work per second of its last sample.
+        The first line has the round, a bar for the part of each area that has begun in this round, the maximum time
+        left in seconds, and the number of experiments so far with more than 10 % disturbed samples. The second line has
+        the current experiment. The third line, which is left out at first, has the previous experiment and the work per
+        second of its last sample.
         """
         first = Text(f"round {self._round} ", no_wrap=True, overflow="ellipsis")
         for area in sorted(self._planned, key=order_of_area):
@@ -81,30 +92,33 @@ class Position:
         first.append(f"  ≤ {left_s(self._left_s)} s")
         ended, disturbed = self._experiments
         if ended:
-            level = level_of(disturbed / ended)
-            first.append("  trust ").append(level, style=_STYLES[level])
-        below = [f"now: {self._words}", self._before]
-        return [first, *(Text(words, style="dim", no_wrap=True, overflow="ellipsis") for words in below if words)]
+            first.append(f"  {disturbed} of {ended} disturbed", style="yellow" if disturbed else "")
+        below = [f"now: {self._text}", self._before]
+        return [first, *(Text(text, style="dim", no_wrap=True, overflow="ellipsis") for text in below if text)]
 
     def _count(self) -> str:
         seen = self._seen.total()
         return f"{seen} of {max(seen, self._planned.total())}"
 
 
-def words_of(experiment: Experiment) -> str:
-    """Return an experiment in words: the title of its probe and its parameters, or its id if it has no probe."""
+def text_of(experiment: Experiment) -> str:
+    """Return the title of an experiment's probe and its parameters, or the experiment's id if it has no probe."""
     if not experiment.probe:
         return experiment.id
     return f"{probe_of(experiment.probe).title} {parameters(experiment.params)}".strip()
 
 
 def left_s(estimate_s: float) -> int:
-    """Return the seconds left, rounded up, so that it is never 0 while work remains."""
+    """Return an estimate of the time left in whole seconds, rounded up and at least 1."""
     return max(1, math.ceil(estimate_s))
 
 
 def work_of(sample: Sample) -> tuple[int, str]:
-    """Return the work of a sample, and the unit of work per second: FLOP/s if it has any, else B/s, else op/s."""
+    """Return the work of a sample, and the unit of this work per second.
+
+    The work is the number of floating-point operations (FLOP/s) if there are any, otherwise the number of bytes (B/s)
+    if there are any, otherwise the number of other operations (op/s), which may be 0.
+    """
     work = sample.work
     return next(
         ((done, unit) for done, unit in ((work.flops, "FLOP/s"), (work.bytes, "B/s")) if done), (work.ops, "op/s")

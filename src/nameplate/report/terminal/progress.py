@@ -24,7 +24,8 @@ PLAIN_INTERVAL_S = 10.0
 class QuietProgress:
     """A display that shows only warnings, and the base class of the other displays.
 
-    It is a context manager: the display is shown from its start to its end, and the other methods are called within.
+    Displays are context managers: a display is shown while its context is active, and ``start``, ``sample`` and
+    ``warn`` may be called only then.
     """
 
     def __enter__(self) -> QuietProgress:
@@ -36,41 +37,41 @@ class QuietProgress:
     ) -> None:
         """End the display; there is nothing to remove."""
 
-    def begin(self, round_number: int, experiment: Experiment, share_done: float, left_s: float) -> None:
-        """Ignore the start of an experiment, which other displays show.
+    def start(self, round_number: int, experiment: Experiment, share_done: float, left_s: float) -> None:
+        """Ignore that ``experiment`` starts; other displays show this.
 
-        ``round_number`` counts from 1, ``share_done`` is the share of the run that is done (0 to 1), and ``left_s`` is
+        ``round_number`` counts from 1, ``share_done`` is the part of the run that is done (0 to 1), and ``left_s`` is
         the maximum time until the end of the run in seconds.
         """
 
     def sample(self, experiment: Experiment, sample: Sample) -> None:
-        """Ignore a sample that ``experiment`` has taken, which the display of a series shows."""
+        """Ignore a sample of ``experiment``; displays on a terminal show it."""
 
     def warn(self, message: str) -> None:
-        """Print a message on standard error, preceded by "nameplate: ", about an error that does not end the run."""
+        """Print "nameplate: " and ``message``, which is about an error that does not end the run, to standard error."""
         print(f"nameplate: {clean_text(message)}", file=sys.stderr)
 
 
 class PlainProgress(QuietProgress):
-    """A display for logs: at most one line every ``PLAIN_INTERVAL_S`` seconds on standard error, besides warnings."""
+    """A display for logs: warnings, and at most one line every 10 s (``PLAIN_INTERVAL_S``), on standard error."""
 
     def __init__(self, experiments: Sequence[Experiment] = ()) -> None:
         self._position = Position(experiments)
         self._said_at = -PLAIN_INTERVAL_S
 
-    def begin(self, round_number: int, experiment: Experiment, share_done: float, left_s: float) -> None:
-        """Print the place in the run, unless a line was printed less than ``PLAIN_INTERVAL_S`` ago.
+    def start(self, round_number: int, experiment: Experiment, share_done: float, left_s: float) -> None:
+        """Print the round, the experiment and the time left, unless a line was printed in the last 10 s.
 
-        The parameters are those of ``QuietProgress.begin``; the share is not shown.
+        The parameters are as in ``QuietProgress.start``; ``share_done`` is not shown.
         """
-        self._position.begin(round_number, experiment, left_s)
+        self._position.start(round_number, experiment, left_s)
         if time.monotonic() - self._said_at >= PLAIN_INTERVAL_S:
             self._said_at = time.monotonic()
             print(clean_text(self._position.line()), file=sys.stderr, flush=True)
 
 
 class LiveProgress(QuietProgress):
-    """A display of two lines on standard error, which is drawn while the context is active and removed at its end."""
+    """A display of two or three lines on standard error, which is removed at the end of its context."""
 
     def __init__(self, experiments: Sequence[Experiment] = ()) -> None:
         self._position = Position(experiments)
@@ -95,15 +96,18 @@ class LiveProgress(QuietProgress):
         """Remove the display."""
         self._live.stop()
 
-    def begin(self, round_number: int, experiment: Experiment, share_done: float, left_s: float) -> None:
-        """Show the place in the run, with a bar for each area.
+    def start(self, round_number: int, experiment: Experiment, share_done: float, left_s: float) -> None:
+        """Show the round, the experiment and the time left, with a bar for each area.
 
-        The parameters are those of ``QuietProgress.begin``; the share is not shown.
+        The parameters are as in ``QuietProgress.start``; ``share_done`` is not shown.
         """
-        self._position.begin(round_number, experiment, left_s)
+        self._position.start(round_number, experiment, left_s)
 
     def sample(self, experiment: Experiment, sample: Sample) -> None:
-        """Show the work per second of the sample, which counts for the experiment begun last."""
+        """Count a sample for the trust so far; its work per second is shown if it is the last one of its experiment.
+
+        The sample belongs to the experiment that ``start`` was called with last; ``experiment`` is ignored.
+        """
         self._position.sample(sample)
 
     def warn(self, message: str) -> None:
@@ -121,25 +125,29 @@ class SeriesProgress(LiveProgress):
     def _lines(self) -> list[Text]:
         return [Text(self._strip.text(), overflow="ellipsis", no_wrap=True)]
 
-    def begin(self, round_number: int, experiment: Experiment, share_done: float, left_s: float) -> None:
+    def start(self, round_number: int, experiment: Experiment, share_done: float, left_s: float) -> None:
         """Print the experiment's id above the display, and start an empty chart for it.
 
-        The parameters are those of ``QuietProgress.begin``; only the experiment is shown.
+        The parameters are as in ``QuietProgress.start``; only ``experiment`` is shown.
         """
         self._live.console.print(experiment.id, style="dim", highlight=False)
         self._strip = Strip()
 
     def sample(self, experiment: Experiment, sample: Sample) -> None:
-        """Add a sample to the chart, which is drawn at the next refresh. It counts for the experiment begun last."""
+        """Add a sample to the chart, which is drawn at the next refresh.
+
+        The sample belongs to the experiment that ``start`` was called with last; ``experiment`` is ignored.
+        """
         self._strip.add(sample)
 
 
 def make_progress(quiet: bool, is_series: bool, experiments: Sequence[Experiment] = ()) -> QuietProgress:
-    """Return the display of a run that fits standard error; it is shown while its context is active.
+    """Return the display of a run on standard error, which is shown while its context is active.
 
-    With ``quiet``, it shows only warnings. Otherwise, if standard error is not a terminal, it prints lines for a log.
-    ``is_series`` says that the run measures long series, so that a terminal shows a chart of samples instead of bars.
-    ``experiments`` are those of the plan, of which bars show the part that is done in a round; none for other work.
+    With ``quiet``, the display shows only warnings. Otherwise, if standard error is not a terminal, it prints lines for
+    a log. On a terminal, it draws a chart of samples if ``is_series`` says that the run measures long series, and bars
+    otherwise. ``experiments`` are the experiments of the plan, from which the bars of the areas are computed; work that
+    is not in a plan has none.
     """
     if quiet:
         return QuietProgress()

@@ -12,18 +12,18 @@ from nameplate.statistics.stats import median
 from nameplate.units import duration_text
 
 _BARS = "▁▂▃▄▅▆▇█"
-_SHOWN = 40
+_MAX_VALUES = 40
 _REMEMBERED = 600
 _MIN_VALUES = 10
-# A value counts as a dip if it is this many median absolute deviations below the median, and this share of it.
+# A dip is below the median by this number of median absolute deviations and by this share of the median.
 _FAR, _DEEP = 8.0, 0.02
 
 
 class Strip:
     """A running series in one line: the work done per second in each of the latest samples.
 
-    The work is floating-point operations if a sample has any, else bytes, else other operations, since the metric and
-    its unit are not known while the series runs.
+    The work is floating-point operations (FLOP/s) if a sample has any, otherwise bytes (B/s) if it has any, otherwise
+    other operations (op/s), since the metric and its unit are not known while the series runs.
     """
 
     def __init__(self) -> None:
@@ -35,7 +35,10 @@ class Strip:
         self._dip_limit = 0.0
 
     def add(self, sample: Sample) -> None:
-        """Add a sample. Samples are added in the order in which they were taken, and each took longer than 0 s."""
+        """Add a sample.
+
+        Samples must be added in the order in which they were taken, and each must have taken longer than 0 s.
+        """
         work, self._unit = work_of(sample)
         value = work / sample.elapsed_s
         is_dip = value < self._dip_limit
@@ -55,22 +58,20 @@ class Strip:
         if not self._values:
             return ""
         middle = median(list(self._values))
-        usual = median([abs(value - middle) for value in self._values])
+        typical = median([abs(value - middle) for value in self._values])
         if len(self._values) >= _MIN_VALUES:
-            self._dip_limit = min(middle - _FAR * usual, middle * (1 - _DEEP))
+            self._dip_limit = min(middle - _FAR * typical, middle * (1 - _DEEP))
         dips = f", {self._dips} dip{'s' * (self._dips != 1)}" if self._dips else ""
         now = quantity(self._values[-1], self._unit)
-        return f"{self._bars()} {now}{dips}, median {quantity(middle, self._unit)}, at {duration_text(self._at_s)}"
-
-    def _bars(self) -> str:
-        return bars(list(self._values)[-_SHOWN:]).rjust(_SHOWN)
+        chart = bars(list(self._values)[-_MAX_VALUES:]).rjust(_MAX_VALUES)
+        return f"{chart} {now}{dips}, median {quantity(middle, self._unit)}, at {duration_text(self._at_s)}"
 
 
 def bars(values: Sequence[float]) -> str:
-    """Return one bar character per value, from ``▁`` to ``█``, which stands for the highest value.
+    """Return one bar character per value, from ``▁`` to ``█``; ``█`` stands for the highest value.
 
-    ``values`` are not empty and not negative. The scale starts at the lowest value or at 80 % of the highest one,
-    whichever is lower, so that small variation looks level. If all values are 0, all bars are ``▁``.
+    ``values`` must not be empty or have negative entries. The scale starts at the lowest value or at 80 % of the
+    highest value, whichever is lower, so that small variation looks level. If all values are 0, all bars are ``▁``.
     """
     low, high = min(values), max(values)
     # The bars of a steady series should look level, so noise is not scaled to the full height.

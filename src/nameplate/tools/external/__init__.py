@@ -1,8 +1,8 @@
-"""Adapters for external tools: one file each, found by its name.
+"""Provide the adapters for external tools: one module per tool, found by its name.
 
-A file has ``REFERENCE`` if nameplate can be compared with the tool. It has the functions ``recognises(text)`` and
-``read(text)`` if the tool's output can be read like a run: ``recognises`` looks for text that only this tool writes,
-and ``read`` returns what the output tells in nameplate's terms or raises Unreadable.
+A module has ``REFERENCE`` if nameplate can be compared with the tool. It has the functions ``recognises(text)`` and
+``read(text)`` if the tool's output can be read as a run: ``recognises`` searches for text that only this tool writes,
+and ``read`` returns the values in the output as nameplate's metrics, or raises Unreadable.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from nameplate.tools.reference_tool import ReferenceTool
 
 @dataclass(frozen=True)
 class Importer:
-    """A tool whose output can be read like a run, by the name of its module.
+    """A tool whose output can be read as a run.
 
-    ``recognises`` returns whether a text is such an output. ``read`` returns what it tells, or raises Unreadable or
-    FileError.
+    ``name`` is the name of its module. ``recognises`` returns whether a text contains an output of the tool. ``read``
+    returns the values in such a text, or raises Unreadable or FileError.
     """
 
     name: str
@@ -38,18 +38,18 @@ def _modules() -> Iterator[tuple[str, ModuleType]]:
 
 @cache
 def load_references() -> Mapping[str, ReferenceTool]:
-    """Return the tools that nameplate can be compared with, by name in alphabetical order."""
+    """Return the tools that nameplate can be compared with, by name, in alphabetical order."""
     return {name: module.REFERENCE for name, module in _modules() if hasattr(module, "REFERENCE")}
 
 
 @cache
 def load_importers() -> Sequence[Importer]:
-    """Return the tools whose output can be read like a run, in the alphabetical order of their names."""
+    """Return the tools whose output can be read as a run, in the alphabetical order of their names."""
     return [
         Importer(name, module.recognises, module.read) for name, module in _modules() if hasattr(module, "recognises")
     ]
 
 
 def importers_of(text: str) -> Sequence[Importer]:
-    """Return the tools of which a text has outputs; the log of a job may have several, other text has none."""
+    """Return the tools whose output ``text`` contains, by name: several for some job logs, none for other programs."""
     return [importer for importer in load_importers() if importer.recognises(text)]

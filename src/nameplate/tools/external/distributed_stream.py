@@ -1,28 +1,29 @@
-"""Adapter for DistributedStream's XML: the average bandwidth of a process, and of a node's processes together."""
+"""Read DistributedStream's XML: the average bandwidth of one process, and of all processes of a node together."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from nameplate.records.distributed_stream import KERNELS, StreamRun, parse_stream_run
+from nameplate.records.distributed_stream_file import KERNELS, StreamRun, parse_stream_run
 from nameplate.records.plan_record import Value
 from nameplate.tools.output import Imported, ToolOutput, rounding_of, tool_output
 
 
 def recognises(text: str) -> bool:
-    """Return whether a text has DistributedStream's root element in its first 4 KiB."""
+    """Return whether the first 4 KiB of ``text`` contain DistributedStream's root element."""
     return "<stream_run" in text[:4096]
 
 
 def read(text: str) -> ToolOutput:
-    """Return two bandwidths in B/s for each kernel: that of a node's processes together, then that of one process.
+    """Return two bandwidths in B/s for each of copy, scale, add and triad, in this order.
 
-    They are averages over all processes and repeats, the only values that are defined like a metric of nameplate: the
-    metrics ``rank_sum_bandwidth`` and ``bandwidth`` of the probe mpi_stream, with the parameters ``op`` and
-    ``threads`` of a process. The kernels are copy, scale, add and triad, in this order.
+    The first is the bandwidth of all processes of a node together (metric ``rank_sum_bandwidth`` of the probe
+    mpi_stream), the second the bandwidth of a single process (metric ``bandwidth``). Both are averages over all
+    processes and repeats; the file's other values have no counterpart in nameplate. The parameters are ``op``, and
+    ``threads`` per process.
 
     Raises:
-        FileError: the text is not such a file.
+        FileError: the text is not an output of DistributedStream.
     """
     run = parse_stream_run(text, "XML")
     return tool_output("", [imported for kernel in KERNELS for imported in _averages(run, kernel)], "kernels")

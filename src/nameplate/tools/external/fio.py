@@ -1,7 +1,7 @@
 """Adapter for fio (https://fio.readthedocs.io): one file, read and written by blocks.
 
-fio's buffers are aligned to pages as nameplate's are. By default they are not, and then a copy from the page cache
-takes 2.5 times as long on Zen 4.
+fio is run with buffers that are aligned to pages, as nameplate's are (``iomem_align``). By default fio does not align
+its buffers, and a copy from the page cache then takes 2.5 times as long on Zen 4.
 
 Every job in the output of ``fio --output-format=json`` is read, with its processes together, unless an option changes
 its work in a way that disk_block does not have.
@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import partial
 from pathlib import PurePath
 
 from nameplate.errors import Unreadable
@@ -33,13 +32,13 @@ from nameplate.tools.output import (
     ToolOutput,
     decoded,
     decoded_object,
+    integer,
     json_objects,
     positive,
     shortened,
     tool_output,
-    whole,
 )
-from nameplate.tools.reference_tool import Cannot, ComparedMetric, ReferenceTool, ToolSetting, ToolWork
+from nameplate.tools.reference_tool import ComparedMetric, NotMeasurable, ReferenceTool, ToolSetting, ToolWork
 
 SIZE_BYTES = 300 << 20
 _FILE = "fio.data"
@@ -53,18 +52,6 @@ def _side(text: str, op: str) -> FioDirection:
     return job.write if op == "write" else job.read
 
 
-def _bandwidth(op: str, text: str) -> float:
-    return positive(_side(text, op).bw_bytes)
-
-
-def _iops(op: str, text: str) -> float:
-    return positive(_side(text, op).iops)
-
-
-def _median_s(op: str, text: str) -> float:
-    return positive(_side(text, op).clat_ns.percentile.get("50.000000", 0.0), 1e-9)
-
-
 def _work(setting: ToolSetting, name: str, params: Mapping[str, Value], options: Mapping[str, Value]) -> ToolWork:
     op, is_cached = str(params["op"]), params["cache"] == "warm"
     every: dict[str, Value] = {
@@ -73,17 +60,20 @@ def _work(setting: ToolSetting, name: str, params: Mapping[str, Value], options:
         # Direct writes would have to drop the pages that the preparation left, which nameplate's file does not have.
         "invalidate": int(not is_cached), **options,
     }  # fmt: skip
-    command = [setting.found["fio"].path, *(f"--{key}={value}" for key, value in every.items())]
+    command = [setting.programs["fio"].path, *(f"--{key}={value}" for key, value in every.items())]
     ours = {**params, "threads": 1, "size": SIZE_BYTES, "file": str(setting.folder)}
     is_large = int(params["block"]) >= 1 << 20
     metrics = [
-        ComparedMetric("", "disk_block", ours, "bandwidth", partial(_bandwidth, op))
+        ComparedMetric("", "disk_block", ours, "bandwidth", lambda text: positive(_side(text, op).bw_bytes))
         if is_large
-        else ComparedMetric("", "disk_block", ours, "iops", partial(_iops, op))
+        else ComparedMetric("", "disk_block", ours, "iops", lambda text: positive(_side(text, op).iops))
     ]
     if params.get("depth", 1) != 1:
-        metrics.append(ComparedMetric("latency p50", "disk_block", ours, "latency_p50", partial(_median_s, op),
-                              differs="fio's clat excludes the submission"))  # fmt: skip
+        metrics.append(ComparedMetric(
+            "latency p50", "disk_block", ours, "latency_p50",
+            lambda text: positive(_side(text, op).clat_ns.percentile.get("50.000000", 0.0), 1e-9),
+            differs="fio's clat excludes the submission",
+        ))  # fmt: skip
     # The file is written first, so that no measured run has to lay it out. A direct write empties the page cache.
     layout = [f"--{key}={every[key]}" for key in ("name", "filename", "size")]
     return ToolWork(name, command, metrics, threads=1,
@@ -114,21 +104,22 @@ REFERENCE = ReferenceTool(
     version=re.compile(r"^fio-(\S+)$", re.MULTILINE),
     install="apt install fio",
     works=_works,
-    cannot=(Cannot("disk_block", "library=stdio", "fio has no engine for buffered streams"),),
+    cannot=(NotMeasurable("disk_block", "library=stdio", "fio has no engine for buffered streams"),),
 )
 
 
 _OPERATIONS = {"read": "read", "write": "write", "rw": "readwrite", "readwrite": "readwrite"}
 _MAX_BLOCK = 1 << 50
 _PREFIXES = "kmgtp"
-# The mean size of the operations may differ from the block by this share.
+# The mean size of the operations may differ from the block size by this share.
 _BLOCK_WITHIN = 0.01
 _MIX_WITHIN = 0.05
-# The time of a process may exceed that of its job by this, since times are rounded.
+# The runtime of a process may exceed the runtime of its job by this, since times are rounded.
 _ROUNDING_MS = 5
-# On average the processes of a job run at least for this share of its time.
+# On average, the processes of a job run for at least this share of the job's runtime.
 _MIN_RUNTIME = 0.6
-# The share of operations alone in flight may exceed the expected one by this; that of those among more is below this.
+# The share of operations that were alone in flight may exceed the expected share by _ALONE_WITHIN. At most the share
+# _DEEPER_WITHIN of the operations may have had more in flight than iodepth.
 _ALONE_WITHIN = 0.1
 _DEEPER_WITHIN = 0.01
 # The first version that prints numjobs of a global section.
@@ -136,7 +127,7 @@ _PRINTS_NUMJOBS = (3, 4)
 
 
 def recognises(text: str) -> bool:
-    """Return whether a text has a line of an output in one of fio's forms: JSON, normal and terse."""
+    """Return whether ``text`` contains fio's output in one of its formats: JSON, normal or terse."""
     return any(pattern.search(text) for pattern in (_JSON, _NORMAL, _TERSE))
 
 
@@ -146,19 +137,18 @@ _TERSE = re.compile(r"^[3-9];fio-\d[^;\s]*;", re.MULTILINE)
 
 
 def read(text: str) -> ToolOutput:
-    """Return up to three values for each kind of job, in the order of the jobs.
+    """Return up to three values for each job, in the order of the jobs.
 
-    They are the bandwidth in B/s, the operations per second and the mean latency in seconds, in this order, without the
-    latency if fio did not measure it. Reads and writes of a job count together, and so do the processes of ``numjobs``.
-    They are of the probe disk_block with the parameters ``op``, ``pattern``, ``block`` in bytes, ``threads`` (if the
-    output tells it), ``library`` and ``depth``, ``cache`` "direct" if the job bypassed the page cache, and for writes
-    ``sync``. A rate that was asked for is their ``restriction``. Options that the output does not have count with fio's
-    defaults, as far as the operations that were done do not contradict them. Of several objects, as with
-    --status-interval, the last one is read. Skipped are jobs that failed, that ran beside others, that transferred
-    nothing, or whose options change the work.
+    The values are the bandwidth in B/s, the rate in operations/s, and the mean latency in seconds, if fio measured it.
+    Reads and writes of a job count together, and so do the processes of ``numjobs``. The probe is disk_block with the
+    parameters ``op``, ``pattern``, ``block`` in bytes, ``library``, ``depth``, ``threads`` if the output has them,
+    ``cache`` "direct" if the job bypassed the page cache, and ``sync`` for writes. ``restriction`` names a rate limit.
+    An option that the output lacks has fio's default, unless the completed operations contradict it. Of several
+    objects, as with --status-interval, the last one is read. Jobs are skipped if they failed, overlapped with other
+    jobs, transferred nothing, or have options that disk_block cannot express.
 
     Raises:
-        Unreadable: the output has changed, or nothing in it can be read.
+        Unreadable: the output has an unexpected form, or nothing in it can be read.
     """
     if '"fio version"' not in text:
         form = "normal" if _NORMAL.search(text) else "terse"
@@ -168,7 +158,7 @@ def read(text: str) -> ToolOutput:
     if not output.version:
         raise Unreadable('its JSON wraps the output of fio: cut out the object that has "fio version"')
     if version is None or int(version[1]) < 3:
-        raise Unreadable(f"{output.version or 'this version'} is not read; use fio 3.0 or newer")
+        raise Unreadable(f"output of {output.version or 'this version'} is not supported; use fio 3.0 or newer")
     if output.client_stats is not None:
         raise Unreadable("the output of fio --client, which adds up machines, is not read; run fio on one machine")
     values: list[Imported] = []
@@ -179,7 +169,7 @@ def read(text: str) -> ToolOutput:
 
 
 def _values_of_batch(batch: Sequence[FioJob], skipped: list[str]) -> list[Imported]:
-    """Return the values of a job that ran alone; none, and the reason in ``skipped``, of others."""
+    """Return the values of a job that ran alone; for other batches, append the reason to ``skipped``."""
     if len(batch) > 1:
         names = ", ".join(shortened([job.name for job in batch]))
         skipped.append(f"jobs {names}: they ran at the same time; use --stonewall")
@@ -188,7 +178,7 @@ def _values_of_batch(batch: Sequence[FioJob], skipped: list[str]) -> list[Import
     if not job.entries:
         return []
     if not all(entry.is_of_end for entry in job.entries):
-        skipped.append(f"job {job.name}: what it had left to do when fio wrote the output")
+        skipped.append(f"job {job.name}: the work that was left when fio wrote the output")
     try:
         return _values_of(job)
     except Unreadable as error:
@@ -197,7 +187,7 @@ def _values_of_batch(batch: Sequence[FioJob], skipped: list[str]) -> list[Import
 
 
 def _values_of(job: FioJob) -> list[Imported]:
-    """Return the values of a job. Raises Unreadable if its work is not that of disk_block, or it failed."""
+    """Return the values of a job. Raises Unreadable if it failed, or disk_block cannot do the same work."""
     _check_work(job)
     op = _operation(job)
     sync, is_sync_in_latency = _sync(job.options) if op != "read" else ("", True)
@@ -230,66 +220,66 @@ def _values_of(job: FioJob) -> list[Imported]:
 
 
 def _possible(options: Mapping[str, str], threads: int | None, direct: bool) -> dict[str, tuple[Value, ...]]:
-    """Return the values that parameters may have had which the output does not tell."""
+    """Return the possible values of the parameters that the output does not report."""
     filename = options.get("filename", "")
     possible: dict[str, tuple[Value, ...]] = {"read_device": (), "rate": ()}
-    if _is_device(filename):
+    if filename.startswith("/dev/") and not filename.startswith("/dev/shm/"):
         possible |= {"file": (), "read_device": (filename,)}
     if not direct:
         possible["cache"] = _caches(options)
     if threads and threads > 1:
-        # Without a name, each process has a file of its own, whose name has the process's number by default.
+        # Without filename, each process has its own file, whose name contains the process number by default.
         is_shared = filename or "jobnum" not in options.get("filename_format", "$jobnum")
         possible["layout"] = ("shared",) if is_shared else ("file-per-thread",)
     return possible
 
 
 def _caches(options: Mapping[str, str]) -> tuple[Value, ...]:
-    """Return the states in which the page cache may have been. A file is dropped from it before a job by default."""
+    """Return the possible states of the page cache. By default, fio drops the file from the page cache before a job."""
     if is_on(options, "pre_read"):
         return ("warm",)
     return ("warm", "cold", "as-is") if is_on({"invalidate": "1", **options}, "invalidate") else ("warm", "as-is")
 
 
 def _check_work(job: FioJob) -> None:
-    """Check that a job did what disk_block does, and ended well. Raises Unreadable if not."""
+    """Check that a job succeeded and did the same work as disk_block. Raises Unreadable if not."""
     if error := next((entry.error or entry.total_err for entry in job.entries if entry.error or entry.total_err), 0):
         raise Unreadable(f"failed with error {error}")
     if not job.sides:
         raise Unreadable("transferred no bytes")
     _check_ramp(job)
     if not job.options:
-        raise Unreadable("the output does not have its options")
+        raise Unreadable("the output does not show the options of the job")
     if job.unclear:
         raise Unreadable(
             f"options set {' and '.join(sorted(job.unclear))} several times, on the command line or in [global] "
-            "sections, and fio does not print which of them the job had; run it by itself"
+            "sections, and fio does not print which of them the job had; run it alone"
         )
     for name in ("filename", "directory"):
         if re.search(r"(?<!\\):", job.options.get(name, "")):
             raise Unreadable(f"{name}={job.options[name]:.80}: it used several files, folders or devices")
     if option := changing_option(job.options):
-        raise Unreadable(f"{option} changes the work in a way that disk_block does not have")
+        raise Unreadable(f"{option} has no equivalent in disk_block")
 
 
 def _check_ramp(job: FioJob) -> None:
-    """Check that a job went on after its ramp_time, whose counts fio then drops. Raises Unreadable if not."""
+    """Check that a job ran longer than its ``ramp_time``, when fio resets its counts. Raises Unreadable if not."""
     ramp_ms = time_ms(job.options.get("ramp_time", "0"))
     elapsed_ms = 1000 * max(entry.elapsed for entry in job.entries)
     if ramp_ms and 0 < elapsed_ms < ramp_ms + job.runtime_ms:
-        raise Unreadable("it ended, or the output does, during its ramp_time")
+        raise Unreadable("the job or the output ended during ramp_time")
 
 
 def _bandwidth_of(side: FioDirection) -> float:
-    """Return the bandwidth in B/s, which fio 3.0 prints in whole KiB/s only."""
+    """Return the bandwidth in B/s. fio 3.0 prints it in whole KiB/s only."""
     return side.bw_bytes or (side.io_bytes / (side.runtime / 1000) if side.runtime else 0.0)
 
 
 def _operations_per_s(job: FioJob, sides: Sequence[FioDirection], block: int) -> float:
-    """Return the operations per second.
+    """Return the rate in operations per second.
 
-    After ``ramp_time`` fio counts an operation when it is issued and its bytes when they have arrived, so that those
-    in flight at the end of the ramp are missing. Their number then follows from the bytes.
+    After ``ramp_time``, fio counts operations when they are issued, but bytes when they arrive. Operations in flight at
+    the end of the ramp are therefore missing, and the number of operations is computed from the bytes instead.
     """
     if not is_on(job.options, "ramp_time"):
         return sum(side.iops for side in sides)
@@ -297,7 +287,7 @@ def _operations_per_s(job: FioJob, sides: Sequence[FioDirection], block: int) ->
 
 
 def _operation(job: FioJob) -> str:
-    """Return the parameter ``op``. Raises Unreadable if nameplate lacks it, or the job did something else."""
+    """Return the parameter ``op``. Raises Unreadable if nameplate has no such operation, or the job did another one."""
     rw = job.options.get("rw", "read")
     operation = _OPERATIONS.get(rw.removeprefix("rand"))
     if operation is None:
@@ -319,7 +309,7 @@ def _operation(job: FioJob) -> str:
 
 
 def _percent_of_reads(options: Mapping[str, str]) -> int:
-    """Return the percentage of reads. Of two options that contradict each other, fio takes the latter."""
+    """Return the percentage of reads. If two options contradict each other, the later one counts, as in fio."""
     percent = 50
     for name, text in options.items():
         if name in ("rwmixread", "rwmixwrite"):
@@ -331,27 +321,29 @@ def _percent_of_reads(options: Mapping[str, str]) -> int:
 
 
 def _threads(job: FioJob) -> int | None:
-    """Return the number of the job's processes, None if the output does not tell it.
+    """Return the number of the job's processes, or None if the output does not report it.
 
-    Versions before 3.4 do not print ``numjobs`` of a global section. Without it, the times of the processes tell
-    whether there was one. Raises Unreadable if entries of processes are missing, or jobs were added up.
+    fio before 3.4 does not print ``numjobs`` of a global section; the runtimes of the processes then show whether there
+    was only one. Raises Unreadable if entries of processes are missing, or fio added several jobs up.
     """
     count, total_ms, longest_ms = len(job.entries), job.total_runtime_ms, job.runtime_ms
     if any(entry.options.get("name", job.name) != job.name for entry in job.entries):
-        raise Unreadable("group_reporting added up other jobs: its name and its options are of two jobs")
+        raise Unreadable(
+            "group_reporting merged it with other jobs: its name and its options are those of different jobs"
+        )
     if "numjobs" not in job.options and count == 1 and (not total_ms or job.version < _PRINTS_NUMJOBS):
         return 1 if 0 < total_ms <= longest_ms + _ROUNDING_MS else None
     threads = _number(job.options["numjobs"], "numjobs") if "numjobs" in job.options else count
-    # A single entry is that of all processes, also where group_reporting of a global section is not printed.
+    # A single entry has all processes, even if fio does not print that a global section sets group_reporting.
     if count not in (1, threads):
         raise Unreadable(f"the output has {count} of its {threads} processes")
     if total_ms > threads * (longest_ms + _ROUNDING_MS):
         raise Unreadable(
-            f"group_reporting added up other jobs: {_in_s(total_ms)} of processes, more than {threads} have in "
-            f"{_in_s(longest_ms)}"
+            f"group_reporting merged it with other jobs: its processes ran for {_in_s(total_ms)}, more than {threads} "
+            f"can in {_in_s(longest_ms)}"
         )
     if count < threads and 0 < total_ms < _MIN_RUNTIME * threads * longest_ms:
-        raise Unreadable(f"numjobs={threads}, but {_in_s(total_ms)} of processes are too few for {_in_s(longest_ms)}")
+        raise Unreadable(f"numjobs={threads}, but its processes ran for only {_in_s(total_ms)} in {_in_s(longest_ms)}")
     return threads
 
 
@@ -360,7 +352,7 @@ def _in_s(time_ms: int) -> str:
 
 
 def _block(job: FioJob, threads: int | None) -> int:
-    """Return the size of an operation in bytes. Raises Unreadable if sizes differ, or the bytes moved contradict it."""
+    """Return the size of an operation in bytes. Raises Unreadable if sizes differ, or contradict the bytes moved."""
     base = job.options.get("kb_base", "1024")
     if base not in ("1000", "1024"):
         raise Unreadable(f"kb_base={base:.20}: not 1000 or 1024")
@@ -371,7 +363,7 @@ def _block(job: FioJob, threads: int | None) -> int:
     used = {name: declared[name] for name in (["read", "write"] if "mixed" in job.sides else job.sides)}
     blocks = {_bytes(part, int(base)) for part in used.values()}
     if len(blocks) > 1:
-        raise Unreadable(f"bs={text}: blocks of several sizes")
+        raise Unreadable(f"bs={text}: mixed block sizes are not supported")
     block = blocks.pop()
     sides = [side for sides in job.sides.values() for side in sides]
     moved, count = sum(side.io_bytes for side in sides), sum(side.total_ios for side in sides)
@@ -385,7 +377,10 @@ def _block(job: FioJob, threads: int | None) -> int:
 
 
 def _bytes(text: str, base: int) -> int:
-    """Return a size of fio in bytes, in which k, kb and ki are ``base``, and kib is the other one of 1000 and 1024."""
+    """Return a size of fio in bytes.
+
+    ``base``, 1000 or 1024, is the value of k, kb and ki; kib is the other one (see ``kb_base`` in fio's documentation).
+    """
     match = re.fullmatch(r"(\d+|0x[0-9a-f]+)(?:([kmgtp])(i?b?)|b)?", text.lower())
     if match is None:
         raise Unreadable(f"bs={text:.40}: not a size")
@@ -398,9 +393,9 @@ def _bytes(text: str, base: int) -> int:
 
 
 def _number(text: str, name: str) -> int:
-    """Return a whole number of an option, which may be hexadecimal. Raises Unreadable if it is not one."""
+    """Return the decimal or hexadecimal integer of the option ``name``. Raises Unreadable for other text."""
     is_hexadecimal = re.fullmatch(r"0[xX][0-9a-fA-F]{1,15}", text) is not None
-    return int(text, 16) if is_hexadecimal else whole(text, name)
+    return int(text, 16) if is_hexadecimal else integer(text, name)
 
 
 def _library_and_depth(job: FioJob, threads: int | None) -> dict[str, Value]:
@@ -418,21 +413,21 @@ def _library_and_depth(job: FioJob, threads: int | None) -> dict[str, Value]:
 
 
 def _check_depth(job: FioJob, depth: int, threads: int) -> None:
-    """Check that a job had as many operations in flight as its options say. Raises Unreadable if not."""
+    """Check that a job kept ``depth`` operations in flight per process, as it was to do. Raises Unreadable if not."""
     is_limited = any(is_on(job.options, name) for name in RATE_LIMITS)
     for entry in job.entries:
         levels = _depth_levels(entry)
         alone, deeper = levels.get(1, 0.0), sum(share for level, share in levels.items() if level > depth)
         if deeper > _DEEPER_WITHIN:
-            raise Unreadable(f"its iodepth is {depth}, but {deeper:.0%} of its operations were among more in flight")
+            raise Unreadable(f"its iodepth is {depth}, but for {deeper:.0%} of its operations more were in flight")
         # A job fills its queue once, or once for each pass over its file.
         max_alone = _ALONE_WITHIN + 1 / max(1, min(depth, entry.operations // threads))
         if alone > max_alone and not is_limited:
-            raise Unreadable(f"its iodepth is {depth}, but {alone:.0%} of its operations were alone in flight")
+            raise Unreadable(f"its iodepth is {depth}, but {alone:.0%} of its operations had no other in flight")
 
 
 def _depth_levels(entry: FioEntry) -> dict[int, float]:
-    """Return the share of operations by the number in flight, from which each share counts up to the next number."""
+    """Return the share of operations by the number in flight; a share includes all numbers up to the next key."""
     total = sum(entry.iodepth_level.values())
     return {
         int(level.removeprefix(">=")): share / total
@@ -442,7 +437,7 @@ def _depth_levels(entry: FioEntry) -> dict[int, float]:
 
 
 def _is_direct(options: Mapping[str, str]) -> bool:
-    """Return whether the job bypasses the page cache; of ``direct`` and ``buffered`` the latter counts."""
+    """Return whether the job bypasses the page cache. Of ``direct`` and ``buffered``, the later one counts."""
     is_direct = False
     for name in options:
         if name in ("direct", "buffered"):
@@ -450,20 +445,14 @@ def _is_direct(options: Mapping[str, str]) -> bool:
     return is_direct
 
 
-def _is_device(filename: str) -> bool:
-    return filename.startswith("/dev/") and not filename.startswith("/dev/shm/")
-
-
 def _sync(options: Mapping[str, str]) -> tuple[str, bool]:
-    """Return the parameter ``sync`` of writes, and whether fio's latency includes what it takes.
+    """Return the parameter ``sync`` of writes, and whether fio's latency includes the time of the sync.
 
-    Raises Unreadable if the job makes writes durable at other times.
+    Raises Unreadable if the job makes its writes durable at other times than disk_block does.
     """
     for name in ("fsync", "fdatasync"):
         if options.get(name, "0") not in ("0", "1"):
-            raise Unreadable(
-                f"{name}={options[name]} is not done by disk_block, which has sync after each write or at the end"
-            )
+            raise Unreadable(f"disk_block cannot do {name}={options[name]}: it syncs after each write or at the end")
     if "1" in (options.get("fsync"), options.get("fdatasync")):
         return "each", False
     if options.get("sync", "0") not in ("0", "none"):

@@ -1,8 +1,8 @@
 """Adapter for HPC Challenge (https://hpcchallenge.org): HPL, STREAM and message times in one MPI program.
 
-The size of its vectors follows from that of its matrix: a third of the matrix's bytes, divided by the ranks. Of its
-repeats of a message between two ranks, the fastest counts; what its summary calls average is the average over pairs
-(bench_lat_bw).
+HPCC derives the size of its STREAM vectors from its matrix: a third of the matrix's bytes, divided by the number of
+ranks. Of the repeats of a message between two ranks, HPCC takes the fastest; the averages in its summary are averages
+over pairs of ranks (bench_lat_bw).
 """
 
 from __future__ import annotations
@@ -61,16 +61,17 @@ HPL.out      output file name (if any)
 
 
 def _summary(key: str, factor: float, text: str) -> float:
-    """Return a value of HPCC's summary.
+    """Return the value of ``key`` in HPCC's summary, multiplied by ``factor``.
 
     Raises:
-        Unreadable: HPCC did not succeed, or did other work than it was asked to do.
+        Unreadable: HPCC did not succeed, or ran with other settings than requested.
     """
     summary = text.partition("Begin of Summary section.")[2]
     if not re.search(r"^Success=1$", summary, re.MULTILINE):
-        raise Unreadable("the summary does not say Success=1")
-    if number(summary, r"^HPL_N=(\d+)$", "line HPL_N") != ORDER:
-        raise Unreadable(f"HPL_N is not {ORDER}")
+        raise Unreadable("the summary does not contain Success=1")
+    order = number(summary, r"^HPL_N=(\d+)$", "line HPL_N")
+    if order != ORDER:
+        raise Unreadable(f"HPL_N is {order:.0f}, not {ORDER}")
     return number(summary, rf"^{key}=([\d.eE+-]+)$", f"line {key}", factor)
 
 
@@ -84,9 +85,9 @@ def _stream(op: str, kind: str, ranks: int) -> ComparedMetric:
         "size": vector_bytes * count,
         "pages": "small",
     }
-    words = f"STREAM {op}, {count} rank{'s' if count > 1 else ''}"
+    name = f"STREAM {op}, {count} rank{'s' if count > 1 else ''}"
     read = partial(_summary, f"{kind}STREAM_{op.capitalize()}", 1e9 * count)
-    return ComparedMetric(words, "memory_stream", params, "bandwidth", read, take="best")
+    return ComparedMetric(name, "memory_stream", params, "bandwidth", read, take="best")
 
 
 def _works(setting: ToolSetting) -> list[ToolWork]:
@@ -107,7 +108,7 @@ def _works(setting: ToolSetting) -> list[ToolWork]:
                    partial(_summary, "AvgPingPongBandwidth_GBytes", 1e9), take="best"),
         ]  # fmt: skip
     return [
-        ToolWork(f"order {ORDER:,}, {ranks} ranks", [*setting.launcher, setting.found["hpcc"].path], metrics,
+        ToolWork(f"order {ORDER:,}, {ranks} ranks", [*setting.launcher, setting.programs["hpcc"].path], metrics,
              takes_s=60.0,
              files={"hpccinf.txt": _INPUT.format(order=ORDER, block=_BLOCK, ranks=ranks)},
              environment={"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}),

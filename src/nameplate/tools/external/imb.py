@@ -1,8 +1,7 @@
 """Adapter for the Intel MPI Benchmarks (https://github.com/intel/mpi-benchmarks): PingPong of IMB-MPI1.
 
-It sends unchanged data, waits for each answer, and divides the time of a round trip by two, as ``mpi_pingpong`` does.
-
-The table of PingPong between two processes is read, with every size, also out of the output of all benchmarks.
+PingPong sends unchanged data, waits for each answer, and divides the time of a round trip by two, as ``mpi_pingpong``
+does. Its table for two processes is read with every size, even if the output has other benchmarks as well.
 """
 
 from __future__ import annotations
@@ -15,14 +14,14 @@ from itertools import pairwise, takewhile
 from nameplate.errors import Unreadable
 from nameplate.records.plan_record import Value
 from nameplate.tools.line_prefix import LogLine, has_heading, split_by_prefix
-from nameplate.tools.output import Imported, ToolOutput, positive, rounding_of, tool_output, whole
+from nameplate.tools.output import Imported, ToolOutput, integer, positive, rounding_of, tool_output
 from nameplate.tools.reference_tool import ComparedMetric, ReferenceTool, ToolSetting, ToolWork
 from nameplate.tools.text_table import rows_without_heading, table_rows
 
 # "Intel (R) MPI Benchmarks 4.0 Update 1", "Intel(R) MPI Benchmarks 2019 Update 6", "Intel(R) MPI Benchmarks 2021.3"
 _VERSION_LINE = r"# +Intel ?\(R\) MPI Benchmarks (\d\S*(?: Update \d+)?), MPI-1 part"
 _VERSION = re.compile(rf"^{_VERSION_LINE}", re.MULTILINE)
-_BEGIN = re.compile(r"^# Benchmarking (\S+)")
+_BENCHMARK = re.compile(r"^# Benchmarking (\S+)")
 _ANY_HEADING = re.compile(r"# +Intel ?\(R\) MPI Benchmark")
 _COMMAND_END = re.compile(r"# (?:Minimum message|Message lengths|MPI_Datatype|List of Benchmarks|Benchmarking)")
 _DATE = re.compile(r"# Date +:")
@@ -37,17 +36,18 @@ _CHANGES = {
     "-load": "takes options from a file that the output does not show",
     "-multi": "lets several groups send at once",
 }
-# The number of repetitions for each second of a run, by size; slow machines do about as many in a second.
+# The number of repetitions per second of runtime, by message size; a slow machine does about that many.
 _REPETITIONS_PER_S = {8: 400_000, 1 << 10: 250_000, 64 << 10: 12_000, 1 << 20: 1_200}
-# IMB breaks off after this time, which is longer than any run.
+# IMB's own time limit, longer than any run.
 _LIMIT_S = 600
 
 
 def read_size(size: int, text: str) -> float:
-    """Return the time of a message of ``size`` bytes in one direction, in seconds, from the output of PingPong.
+    """Return the time in seconds of a message of ``size`` bytes in one direction, from PingPong's output ``text``.
 
     Raises:
-        Unreadable: the output has changed, is of another benchmark or of more processes, or lacks the size.
+        Unreadable: the output has an unexpected form, is of another benchmark or of more than two processes, or lacks
+            the size.
     """
     times = [value.value for value in read(text).values if value.params["size"] == size]
     if len(times) != 1:
@@ -55,18 +55,17 @@ def read_size(size: int, text: str) -> float:
     return times[0]
 
 
-def _work(setting: ToolSetting, size: int, repetitions_per_s: int) -> ToolWork:
-    repetitions = str(repetitions_per_s * setting.seconds)
-    sizes = f"imb-sizes-{size}"  # all works share the folder
-    options = ["-msglen", sizes, "-iter", repetitions, "-iter_policy", "off", "-time", str(_LIMIT_S)]
-    params: dict[str, Value] = {"size": size, "pairs": 1, "data": "unchanged"}
-    compared = ComparedMetric("", "mpi_pingpong", params, "latency", partial(read_size, size))
-    command = [*setting.launcher, setting.found["IMB-MPI1"].path, "PingPong", *options]
-    return ToolWork(f"PingPong, {size:,} B", command, [compared], files={sizes: f"{size}\n"})
-
-
 def _works(setting: ToolSetting) -> list[ToolWork]:
-    return [_work(setting, *each) for each in _REPETITIONS_PER_S.items()]
+    works = []
+    for size, repetitions_per_s in _REPETITIONS_PER_S.items():
+        repetitions = str(repetitions_per_s * setting.seconds)
+        sizes = f"imb-sizes-{size}"  # all works share the folder
+        options = ["-msglen", sizes, "-iter", repetitions, "-iter_policy", "off", "-time", str(_LIMIT_S)]
+        params: dict[str, Value] = {"size": size, "pairs": 1, "data": "unchanged"}
+        compared = ComparedMetric("", "mpi_pingpong", params, "latency", partial(read_size, size))
+        command = [*setting.launcher, setting.programs["IMB-MPI1"].path, "PingPong", *options]
+        works.append(ToolWork(f"PingPong, {size:,} B", command, [compared], files={sizes: f"{size}\n"}))
+    return works
 
 
 REFERENCE = ReferenceTool(
@@ -81,19 +80,20 @@ REFERENCE = ReferenceTool(
 
 
 def recognises(text: str) -> bool:
-    """Return whether an output has IMB's heading, also within the log of a job and after the prefix of a launcher."""
+    """Return whether ``text`` contains IMB's heading, possibly within a job log and after a launcher's line prefix."""
     return has_heading(text, _VERSION_LINE)
 
 
 def read(text: str) -> ToolOutput:
-    """Return the latency in seconds for each message size in the output of PingPong.
+    """Return the latency in seconds for each message size in the output of PingPong, except size 0.
 
-    The values are in the order of the output, without the empty message. They are of the probe mpi_pingpong with the
-    parameters ``size`` in bytes, ``data`` and ``pairs`` 1. Skipped are runs with options that change the work or with a
-    check of the data, other benchmarks, and rows that are not a time or have another prefix than the heading.
+    The values are in the order of the output. The probe is mpi_pingpong with the parameters ``size`` in bytes, ``data``
+    "unchanged" and ``pairs`` 1. Other benchmarks are skipped, and so are runs with options that change the work, rows
+    without a valid time or with defects, and rows with another line prefix than the heading. If the program checks the
+    data, the values have a ``restriction``, since the check is in the time.
 
     Raises:
-        Unreadable: the output has changed, has no sizes, or nothing in it can be read.
+        Unreadable: the output has an unexpected form, or nothing in it can be read.
     """
     processes, rest = split_by_prefix(text, _VERSION_LINE)
     values: list[Imported] = []
@@ -115,18 +115,18 @@ def read(text: str) -> ToolOutput:
 
 
 def _runs(lines: Sequence[LogLine]) -> Iterator[Sequence[LogLine]]:
-    """Yield the lines of each run with a benchmark, from its heading, if it has one, to the next heading."""
+    """Yield the lines of each run that contains a benchmark; a run ends at the next heading."""
     headings = [index for index, line in enumerate(lines) if _ANY_HEADING.match(line.text.lstrip())]
-    for begin, end in pairwise([0, *headings, len(lines)]):
-        if any(_BEGIN.match(line.text.lstrip()) for line in lines[begin:end]):
-            yield lines[begin:end]
+    for start, end in pairwise([0, *headings, len(lines)]):
+        if any(_BENCHMARK.match(line.text.lstrip()) for line in lines[start:end]):
+            yield lines[start:end]
 
 
 def _check_work(run: Sequence[LogLine]) -> None:
-    """Check that the messages are those of mpi_pingpong. Raises Unreadable if not."""
+    """Check that the run sends the same messages as mpi_pingpong. Raises Unreadable if not."""
     heading = run[0].text
     if not re.match(_VERSION_LINE, heading.lstrip()):
-        raise Unreadable("nameplate measures the same only for IMB-MPI1, whose heading is not above this line")
+        raise Unreadable("only IMB-MPI1 measures the same as mpi_pingpong, and its heading is not above this line")
     if "(GPU)" in heading:
         raise Unreadable("MPI-1 part (GPU) sends from the memory of a GPU, which mpi_pingpong does not do")
     command = _command(run)
@@ -139,20 +139,20 @@ def _check_work(run: Sequence[LogLine]) -> None:
 
 
 def _command(run: Sequence[LogLine]) -> str:
-    """Return the command of a run in one line; versions before 2019 print six words of it in a line.
+    """Return the command line of a run. IMB before 2019 splits it into lines of six arguments.
 
     Raises:
-        Unreadable: the run has no command.
+        Unreadable: the run has no command line.
     """
     texts = [line.text for line in run]
-    begin = next((index for index, text in enumerate(texts) if "Calling sequence was:" in text), None)
-    if begin is None:
+    start = next((index for index, text in enumerate(texts) if "Calling sequence was:" in text), None)
+    if start is None:
         raise Unreadable("no line 'Calling sequence was:', which has the options")
-    return " ".join(takewhile(lambda text: not _COMMAND_END.match(text.lstrip()), texts[begin + 1 :]))
+    return " ".join(takewhile(lambda text: not _COMMAND_END.match(text.lstrip()), texts[start + 1 :]))
 
 
 def _values_of_run(run: Sequence[LogLine]) -> tuple[list[Imported], list[str]]:
-    """Return the values of PingPong in a run, and why other parts of it are not read."""
+    """Return the values of PingPong in a run, and a reason for each part that is not read."""
     values: list[Imported] = []
     skipped: list[str] = []
     other_names: list[str] = []
@@ -167,24 +167,24 @@ def _values_of_run(run: Sequence[LogLine]) -> tuple[list[Imported], list[str]]:
         values += values_read
         skipped += reasons
     if other_names:
-        skipped.append(f"{', '.join(dict.fromkeys(other_names))}: nameplate measures the same only for PingPong")
+        skipped.append(f"{', '.join(dict.fromkeys(other_names))}: only PingPong measures the same as mpi_pingpong")
     return values, skipped
 
 
 def _benchmarks(lines: Sequence[LogLine]) -> Iterator[tuple[str, Sequence[LogLine]]]:
-    """Yield the name of each benchmark, and its lines."""
-    begins = [(index, match[1]) for index, line in enumerate(lines) if (match := _BEGIN.match(line.text.lstrip()))]
-    for (begin, name), (end, _) in pairwise([*begins, (len(lines), "")]):
-        yield name, lines[begin:end]
+    """Yield the name and the lines of each benchmark."""
+    begins = [(index, match[1]) for index, line in enumerate(lines) if (match := _BENCHMARK.match(line.text.lstrip()))]
+    for (start, name), (end, _) in pairwise([*begins, (len(lines), "")]):
+        yield name, lines[start:end]
 
 
 def _values_of(lines: Sequence[LogLine]) -> tuple[list[Imported], list[str]]:
-    """Return the values of a PingPong, and why rows of it are not read.
+    """Return the values of one PingPong table, and a reason for each row that is not read.
 
-    A program that was built with ``-DCHECK`` compares the data within the loop that it times.
+    A program built with ``-DCHECK`` compares the data within the timed loop.
 
     Raises:
-        Unreadable: it is not between two processes, or its columns have changed.
+        Unreadable: PingPong ran between more than two processes, or its columns have changed.
     """
     if not any(re.fullmatch(r"# #processes = 2", line.text.strip()) for line in lines):
         raise Unreadable("is not between two processes")
@@ -202,7 +202,7 @@ def _values_of(lines: Sequence[LogLine]) -> tuple[list[Imported], list[str]]:
             skipped.append(f"line {row.line}: the messages of {row.cells[0]} B have defects")
             continue
         try:
-            if size := whole(row.cells[0], "the size"):
+            if size := integer(row.cells[0], "the size"):
                 params: dict[str, Value] = {"size": size, "data": "unchanged", "pairs": 1}
                 time_s, rounding = positive(row.cells[2], 1e-6), rounding_of(row.cells[2])
                 restriction = "the check of the data (-DCHECK) is in the time" if is_checked else ""

@@ -11,7 +11,7 @@ from functools import partial
 from nameplate.errors import Unreadable, UsageError
 from nameplate.records.plan_record import Value
 from nameplate.tools.output import positive
-from nameplate.tools.reference_tool import Cannot, ComparedMetric, ReferenceTool, ToolSetting, ToolWork
+from nameplate.tools.reference_tool import ComparedMetric, NotMeasurable, ReferenceTool, ToolSetting, ToolWork
 from nameplate.units import parse_size, size_text
 
 DEFAULT_FILE_BYTES = 256 << 20
@@ -21,7 +21,7 @@ DIRECT_RECORD = 1 << 20
 MIN_RECORD, MAX_RECORD = 1 << 10, 16 << 20
 # IOzone passes over its file eight times: three writes, two reads, two random passes, and the removal.
 _PASSES = 8
-_USUAL_BYTES_PER_S = 1e9
+_ASSUMED_BYTES_PER_S = 1e9
 
 # IOzone's columns in the order in which it prints them, with nameplate's parameters for the same work.
 _COLUMNS = {
@@ -37,7 +37,10 @@ _HEADINGS = [name.rpartition(" ")[2] for name in _COLUMNS]
 
 
 def _column(size: int, record: int, column: str, text: str) -> float:
-    """Return the value in B/s of a column in the only row, below the expected headings."""
+    """Return the value in B/s of the column named ``column`` in the only row, for a file of ``size`` bytes.
+
+    ``record`` is the record size in bytes. Raises Unreadable if the headings or the row are not as expected.
+    """
     headings = re.search(r"^\s+kB\s+reclen((?:\s+[a-z]+)+)\s*$", text, re.MULTILINE)
     rows = re.findall(rf"^\s+{size >> 10}\s+{record >> 10}((?:\s+\d+)+)\s*$", text, re.MULTILINE)
     if headings is None or headings[1].split()[: len(_HEADINGS)] != _HEADINGS or len(rows) != 1:
@@ -58,38 +61,39 @@ _OTHER_PAGES = (
 
 
 def _work(setting: ToolSetting, record: int, size: int, direct: bool) -> ToolWork:
-    command = [setting.found["iozone"].path, "-i", "0", "-i", "1", "-i", "2", "-r", f"{record >> 10}k",
+    command = [setting.programs["iozone"].path, "-i", "0", "-i", "1", "-i", "2", "-r", f"{record >> 10}k",
                "-s", f"{size >> 10}k", "-f", "iozone.data", *(["-I"] if direct else [])]  # fmt: skip
     every: dict[str, Value] = {"block": record, "threads": 1, "cache": "direct" if direct else "warm", "size": size,
                                "file": str(setting.folder)}  # fmt: skip
     metrics = [
         ComparedMetric(column, "disk_block", {"op": op, "pattern": pattern, "pass": which, **every}, "bandwidth",
-               partial(_column, size, record, column), differs=_difference(op, which, direct))
+               partial(_column, size, record, column),
+               differs=_OTHER_PAGES if (op, which) == ("write", "again") and not direct else "")
         for column, (op, pattern, which) in _COLUMNS.items()
     ]  # fmt: skip
-    words = f"{size_text(record)} records, {size_text(size)} file, {'direct' if direct else 'page cache'}"
-    return ToolWork(words, command, metrics, threads=1, takes_s=_PASSES * size / _USUAL_BYTES_PER_S)
-
-
-def _difference(op: str, which: str, direct: bool) -> str:
-    return _OTHER_PAGES if op == "write" and which == "again" and not direct else ""
+    name = f"{size_text(record)} records, {size_text(size)} file, {'direct' if direct else 'page cache'}"
+    return ToolWork(name, command, metrics, threads=1, takes_s=_PASSES * size / _ASSUMED_BYTES_PER_S)
 
 
 def _works(setting: ToolSetting) -> list[ToolWork]:
-    """Return the work for the record and file sizes that a plan gives; by default those of the studies and a direct
-    one.
+    """Return one work for each record size; a plan may give the record sizes and the file size.
+
+    By default, the sizes are from the reproduced studies, and there is one more work with direct I/O.
     """
     size = setting.params.get("size", DEFAULT_FILE_BYTES)
     records = setting.params.get("block", DEFAULT_RECORDS)
     too_large = next((record for record in records if record > size), None)
     if too_large is not None:
-        raise UsageError(f"iozone: block = {size_text(too_large)} is larger than the file, size = {size_text(size)}")
+        raise UsageError(
+            f"iozone: block = {size_text(too_large)} is larger than the file, size = {size_text(size)}; use smaller "
+            "blocks or a larger size"
+        )
     cached = [_work(setting, record, size, direct=False) for record in records]
     return cached if setting.params else [*cached, _work(setting, DIRECT_RECORD, size, direct=True)]
 
 
 def _records(text: str) -> tuple[int, ...]:
-    """Return the record sizes of a list such as ``8KiB,8MiB``.
+    """Return the record sizes in bytes of a list in the form ``8KiB,8MiB``.
 
     Raises:
         UsageError: a size is not one of IOzone's record sizes.
@@ -116,8 +120,8 @@ REFERENCE = ReferenceTool(
     install="apt install iozone3 (in Debian's section non-free, which script/bootstrap bench enables)",
     works=_works,
     cannot=(
-        Cannot("disk_block", "block=1,8", "its records are 1 KiB to 16 MiB"),
-        Cannot("disk_block", "block=80MiB", "its records are 1 KiB to 16 MiB"),
+        NotMeasurable("disk_block", "block=1,8", "its records are 1 KiB to 16 MiB"),
+        NotMeasurable("disk_block", "block=80MiB", "its records are 1 KiB to 16 MiB"),
     ),
     parameters={"block": _records, "size": _file_size},
 )

@@ -18,7 +18,7 @@ def _rate(connections: int, text: str) -> float:
 
 
 def _works(setting: ToolSetting) -> list[ToolWork]:
-    program = setting.found["iperf"].path
+    program = setting.programs["iperf"].path
     port = [*(["-V"] if ":" in setting.host else []), "-p", str(setting.port)]
     return [
         ToolWork(

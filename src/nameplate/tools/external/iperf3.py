@@ -1,6 +1,6 @@
 """Adapter for iperf3 (https://software.es.net/iperf/): bulk transfer, single-threaded before version 3.16.
 
-What the receiver counted is read from the output of ``iperf3 --json`` or ``--json-stream``.
+The bandwidth that the receiver counted is read from the output of ``iperf3 --json`` or ``--json-stream``.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from nameplate.errors import Unreadable
-from nameplate.records.numbers import AtLeastOne, Count, Real, Whole
+from nameplate.records.numbers import AtLeastOne, Count, Int64, Real
 from nameplate.records.plan_record import Value
 from nameplate.tools.output import Imported, ToolOutput, decoded_object, json_objects, positive, tool_output
 from nameplate.tools.reference_tool import ComparedMetric, ReferenceTool, ToolSetting, ToolWork
@@ -21,7 +21,7 @@ _TCP_BLOCK, _UDP_BLOCK = 128 << 10, 1024
 
 
 class _Test(msgspec.Struct):
-    """The settings of a test. Versions differ in which they print; None is one that the output does not have."""
+    """The settings of a test. Versions print different settings; a setting is None if the output lacks it."""
 
     protocol: str
     num_streams: AtLeastOne
@@ -55,13 +55,13 @@ class _Start(msgspec.Struct):
 
 
 class _Direction(msgspec.Struct):
-    """The only field of a stream that tells its direction."""
+    """The direction of a stream: ``sender`` is true if this host sends, and None if the output does not report it."""
 
     sender: bool | None = None
 
 
 class _Stream(msgspec.Struct):
-    """A stream. ``diskfile`` is there if --file read or wrote one."""
+    """A stream. ``diskfile`` is set if ``--file`` read or wrote a file."""
 
     sender: _Direction | None = None
     diskfile: Any = None
@@ -72,8 +72,8 @@ class _Sum(msgspec.Struct):
     seconds: Real = 0.0
     bytes: Count = 0
     bits_per_second: Real | None = None
-    lost_packets: Whole = 0
-    packets: Whole = 0
+    lost_packets: Int64 = 0
+    packets: Int64 = 0
 
 
 class _End(msgspec.Struct):
@@ -99,7 +99,7 @@ def _bandwidth(text: str) -> float:
 
 
 def _works(setting: ToolSetting) -> list[ToolWork]:
-    program = setting.found["iperf3"].path
+    program = setting.programs["iperf3"].path
     # One sample, as iperf3 makes one transfer: a congestion control that paces (BBR) starts again after each pause.
     length_s = float(setting.seconds)
     port = ["-p", str(setting.port)]
@@ -127,40 +127,34 @@ REFERENCE = ReferenceTool(
     works=_works,
 )
 
-# What arrives may exceed the rate that was asked for by this factor, since bursts are sent at once.
+# The measured rate may exceed the requested rate by this factor, since bursts are sent at once.
 _MAX_OVER_RATE = 2
-# The first minor version that prints the bit/s that was asked for, and the first one with threads, whose client notices
-# the last byte at the end of a report interval.
+# The first minor version that prints the requested rate, and the first one with threads, whose client notices the last
+# byte only at the end of a report interval.
 _PRINTS_BITRATE = 7
 _HAS_THREADS = 16
 _VERSION = re.compile(r'"version"\s*:\s*"iperf (3\S*)"')
+# The headings of the normal output, the first of which iperf 2 has as well.
 _NORMAL = re.compile(r"^\[ *ID\] +Interval +Transfer +(?:Bitrate|Bandwidth)", re.MULTILINE)
+_CONNECTED = re.compile(r"^\[ *\d+\] local \S+ port \d+ connected to", re.MULTILINE)
 
 
 def recognises(text: str) -> bool:
-    """Return whether a text has the version or the error of iperf3 in an output as JSON, or its normal output."""
-    return _VERSION.search(text) is not None or _is_normal(text)
-
-
-def _is_normal(text: str) -> bool:
-    # iperf 2 has the same heading.
-    return (
-        _NORMAL.search(text) is not None
-        and re.search(r"^\[ *\d+\] local \S+ port \d+ connected to", text, re.MULTILINE) is not None
-    )
+    """Return whether ``text`` contains iperf3's output: JSON with its version or error, or its normal output."""
+    return bool(_VERSION.search(text) or (_NORMAL.search(text) and _CONNECTED.search(text)))
 
 
 def read(text: str) -> ToolOutput:
-    """Return one value: the bandwidth of all streams together in B/s, as the receiver counted it.
+    """Return one value: the received bandwidth of all streams together, in B/s.
 
-    It is of the probe net_stream with the parameters ``protocol`` ("tcp" or "udp"), ``direction`` ("down" with
-    --reverse, else "up"), ``connections`` and ``block`` in bytes, for UDP ``mode`` and ``receive``, and, if they were
-    given, ``rate`` of UDP in bit/s and ``window`` and ``mss`` in bytes. A rate of TCP that was given is its
-    ``restriction``. Of the server's output, the direction is that of the client.
+    The probe is net_stream with the parameters ``protocol`` ("tcp" or "udp"), ``direction`` ("down" with ``--reverse``,
+    otherwise "up"; from the client's view, even in a server's output), ``connections``, ``block`` in bytes, ``mode``
+    and ``receive`` for UDP, and, if they were given, ``rate`` in bit/s, ``window`` and ``mss`` in bytes.
+    ``restriction`` says why the value may be below what the network delivers, for example a rate given for TCP.
 
     Raises:
-        Unreadable: the output has changed or has several tests, the test failed, was bidirectional, or the output does
-        not tell what arrived.
+        Unreadable: the output has an unexpected form, several tests, or no received bandwidth; or the test failed or
+            was bidirectional.
     """
     if not _VERSION.search(text):
         raise Unreadable("this is iperf3's normal output; run iperf3 with --json")
@@ -192,7 +186,7 @@ def read(text: str) -> ToolOutput:
         possible["congestion"] = (output.end.sender_tcp_congestion,)
     received_bits = _received_bits(output.end, test.protocol)
     if target and received_bits > _MAX_OVER_RATE * target * test.num_streams:
-        raise Unreadable(f"{received_bits:.3g} bit/s arrived, far more than --bitrate asked for: the test is too short")
+        raise Unreadable(f"{received_bits:.3g} bit/s arrived, far more than the given --bitrate: the test is too short")
     value = positive(received_bits, 1 / 8)
     restriction = _restriction(output.start, test, target, version)
     hosts = "; ".join(dict.fromkeys(f"{link.local_host} to {link.remote_host}" for link in output.start.connected))
@@ -201,7 +195,7 @@ def read(text: str) -> ToolOutput:
 
 
 def _restriction(start: _Start, test: _Test, target: int | None, version: str) -> str:
-    """Return what may have kept the value below what the network delivers."""
+    """Return why the value may be below what the network delivers, or ""."""
     if (test.bytes or test.blocks) and _minor(version) >= _HAS_THREADS:
         return "a test of --bytes or --blockcount may end later than its last byte in this version"
     if test.fqrate or start.fq_rate or (test.protocol == "TCP" and target):
@@ -212,9 +206,9 @@ def _restriction(start: _Start, test: _Test, target: int | None, version: str) -
 
 
 def _target_bitrate(start: _Start, test: _Test, version: str) -> int | None:
-    """Return the bit/s that was asked for of each stream, 0 for as fast as possible, None if it is not known.
+    """Return the requested rate of each stream in bit/s, 0 for no limit, or None if it is not known.
 
-    Versions since 3.11 print it for the test, those since 3.7 at the start, and only if it is not 0.
+    iperf3 from 3.11 prints it in the settings of the test; from 3.7 at the start of the output, unless it is 0.
     """
     if test.target_bitrate is not None:
         return test.target_bitrate
@@ -222,22 +216,22 @@ def _target_bitrate(start: _Start, test: _Test, version: str) -> int | None:
 
 
 def _minor(version: str) -> int:
-    """Return the number after "3." of a version, 0 if it has none."""
+    """Return the minor number of a version 3.x, or 0 if there is none."""
     match = re.match(r"3\.(\d{1,3})", version)
     return int(match[1]) if match else 0
 
 
 def _readable_test(output: _Output) -> _Test:
-    """Return the settings of a test whose received bandwidth is that of the network. Raises Unreadable otherwise."""
+    """Return the settings of a test that measured the network. Raises Unreadable for other tests."""
     test = output.start.test_start
     if output.error and not (_is_end_of_server(output.error) and test and _is_complete(test, output.end.sum_received)):
         raise Unreadable(f"iperf3 failed: {output.error}")
     if test is None:
-        raise Unreadable("the output has no test that began")
+        raise Unreadable("no test of the output has started")
     if test.protocol not in ("TCP", "UDP"):
         raise Unreadable(f"protocol {test.protocol}: nameplate measures TCP and UDP")
     if _is_bidirectional(output, test):
-        raise Unreadable("--bidir: the output has two bandwidths; measure each direction by itself")
+        raise Unreadable("--bidir: the output has two bandwidths; measure each direction alone")
     if any(stream.diskfile is not None for stream in output.end.streams):
         raise Unreadable("--file: a disk was read or written as well")
     if test.reverse and output.start.accepted_connection is not None:
@@ -246,9 +240,9 @@ def _readable_test(output: _Output) -> _Test:
 
 
 def _output(text: str) -> _Output:
-    """Return the only test in an output, also if its parts are events of --json-stream.
+    """Return the only test in an output, which may consist of the events of ``--json-stream``.
 
-    Raises Unreadable if there are several tests, or the only one does not end.
+    Raises Unreadable if there are several tests, or the output is incomplete.
     """
     outputs = [decoded_object(json, _Output) for json in json_objects(text)]
     documents = [
@@ -262,14 +256,14 @@ def _output(text: str) -> _Output:
         [output.data for output in outputs if output.event == event] for event in ("start", "end", "error")
     )
     if len(tests) + len(starts) > 1 and not (len(tests) == len(starts) == 1):
-        raise Unreadable(f"{len(tests) + len(starts)} outputs in one file: put each into a file of its own")
+        raise Unreadable(f"{len(tests) + len(starts)} outputs in one file: put each into a separate file")
     if documents and not errors:
         return (tests or documents)[0]
     return _of_events(starts, [end for end in ends if bytes(end) != b"{}"], errors)
 
 
 def _of_events(starts: Sequence[msgspec.Raw], ends: Sequence[msgspec.Raw], errors: Sequence[msgspec.Raw]) -> _Output:
-    """Return the test of --json-stream. Raises Unreadable if it neither ends nor fails."""
+    """Return the test of a ``--json-stream`` output. Raises Unreadable if it has neither an end nor an error."""
     if not errors and not (starts and ends):
         raise Unreadable("the test does not end: the output is cut off")
     return _Output(
@@ -284,7 +278,7 @@ def _is_end_of_server(error: str | None) -> bool:
 
 
 def _is_complete(test: _Test, received: _Sum | None) -> bool:
-    """Return whether all that was asked for had arrived: a server that is ended reports its last test once more."""
+    """Return whether all requested data arrived. A server that is stopped prints the results of its last test again."""
     asked = test.bytes or test.blocks * test.blksize
     if received is None or not (asked or test.duration):
         return False
@@ -292,7 +286,7 @@ def _is_complete(test: _Test, received: _Sum | None) -> bool:
 
 
 def _is_bidirectional(output: _Output, test: _Test) -> bool:
-    """Return whether a test had both directions, which versions before 3.13 do not mark."""
+    """Return whether data flowed in both directions. iperf3 before 3.13 does not report this setting."""
     end = output.end
     parts = (stream.sender or stream.udp for stream in end.streams)
     directions = {part.sender for part in parts if part is not None and part.sender is not None}
@@ -308,11 +302,11 @@ def _is_bidirectional(output: _Output, test: _Test) -> bool:
 
 
 def _received_bits(end: _End, protocol: str) -> float:
-    """Return the bit/s that arrived. Raises Unreadable if the output does not tell them."""
+    """Return the received bandwidth in bit/s. Raises Unreadable if the output does not report it."""
     if end.sum_received is not None:
         return _possible(end.sum_received.bits_per_second)
     if protocol == "TCP":
-        raise Unreadable("no sum_received: the output does not tell what arrived")
+        raise Unreadable("no sum_received: the output does not show what arrived")
     # Versions before 3.11 count datagrams of UDP as sent; datagrams out of order were counted as lost before.
     if end.sum is None or end.sum.packets <= 0:
         raise Unreadable("no datagrams")
@@ -321,7 +315,7 @@ def _received_bits(end: _End, protocol: str) -> float:
 
 def _possible(bits: float | None) -> float:
     if bits is None:
-        raise Unreadable("iperf3 wrote a number that is none (such as -nan) for the bandwidth")
+        raise Unreadable("iperf3 wrote a bandwidth that is not a number, such as -nan")
     if bits == 0:
-        raise Unreadable("nothing arrived, or this side of the test does not know what did")
+        raise Unreadable("no data arrived, or this side of the test did not count it")
     return bits

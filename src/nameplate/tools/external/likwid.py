@@ -1,6 +1,7 @@
 """Adapter for likwid-bench (https://github.com/RRZE-HPC/likwid): assembly loops, one kernel per instruction set.
 
-Each thread initialises its own part (``-W``). The result of a run is all its work divided by all its time.
+Each thread initialises its own part of the arrays (``-W``). The result of a run is its total work divided by its total
+time.
 """
 
 from __future__ import annotations
@@ -19,7 +20,10 @@ _IN_REGISTERS_KB = 16
 
 
 class _Stream(NamedTuple):
-    """A loop and its stores in nameplate, likwid's kernel with the same traffic, and the number of its arrays."""
+    """A streaming loop: nameplate's ``op`` and ``stores``, likwid's kernel with the same traffic, and its arrays.
+
+    ``arrays`` is the number of arrays that the kernel reads or writes.
+    """
 
     op: str
     stores: str
@@ -43,7 +47,7 @@ def _rate(unit: str, text: str) -> float:
 
 def _command(setting: ToolSetting, kernel: str, kilobytes: int, threads: int) -> list[str]:
     where = f"{_DOMAIN}:{kilobytes}kB:{threads}"
-    return [setting.found["likwid-bench"].path, "-t", kernel, "-W", where, "-s", str(setting.seconds)]
+    return [setting.programs["likwid-bench"].path, "-t", kernel, "-W", where, "-s", str(setting.seconds)]
 
 
 def _flops(setting: ToolSetting, isa: str, suffix: str, threads: int) -> ToolWork:
@@ -51,8 +55,8 @@ def _flops(setting: ToolSetting, isa: str, suffix: str, threads: int) -> ToolWor
     mix, kernel = ("fma", f"peakflops_{suffix}_fma") if has_fma else ("add+mul", f"peakflops_{suffix}")
     params: dict[str, Value] = {"isa": isa, "mix": mix, "threads": threads}
     compared = ComparedMetric("", "cpu_flops", params, "rate", partial(_rate, "MFlops"), sample_s=setting.seconds)
-    words = f"{isa} {mix} fp64, {threads} thread{'s' if threads > 1 else ''}"
-    return ToolWork(words, _command(setting, kernel, _IN_REGISTERS_KB * threads, threads), [compared])
+    name = f"{isa} {mix} fp64, {threads} thread{'s' if threads > 1 else ''}"
+    return ToolWork(name, _command(setting, kernel, _IN_REGISTERS_KB * threads, threads), [compared])
 
 
 def _stream(setting: ToolSetting, stream: _Stream, suffix: str, threads: int) -> ToolWork:
@@ -61,9 +65,9 @@ def _stream(setting: ToolSetting, stream: _Stream, suffix: str, threads: int) ->
     compared = ComparedMetric(
         "", "memory_stream", params, "bandwidth", partial(_rate, "MByte"), sample_s=setting.seconds
     )
-    words = f"{stream.op} {stream.stores}, {threads} thread{'s' if threads > 1 else ''}"
+    name = f"{stream.op} {stream.stores}, {threads} thread{'s' if threads > 1 else ''}"
     kilobytes = stream.arrays * array_bytes // 1000
-    return ToolWork(words, _command(setting, stream.kernel.format(suffix), kilobytes, threads), [compared])
+    return ToolWork(name, _command(setting, stream.kernel.format(suffix), kilobytes, threads), [compared])
 
 
 def _works(setting: ToolSetting) -> list[ToolWork]:

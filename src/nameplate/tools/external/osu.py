@@ -1,9 +1,9 @@
 """Adapter for the OSU Micro-Benchmarks (https://mvapich.cse.ohio-state.edu/benchmarks/): MPI messages between ranks.
 
-All send unchanged data. ``osu_bw`` and ``osu_mbw_mr`` keep 64 messages in flight and count what arrives;
+All programs send unchanged data. ``osu_bw`` and ``osu_mbw_mr`` keep 64 messages in flight and count the arrived bytes;
 ``mpi_pingpong`` waits for each answer.
 
-The tables of osu_latency and osu_multi_lat are read, with every size, also out of the log of a job.
+The tables of osu_latency and osu_multi_lat are read with all sizes, even within the log of a job.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from itertools import pairwise, takewhile
 from nameplate.errors import Unreadable
 from nameplate.records.plan_record import Value
 from nameplate.tools.line_prefix import LogLine, has_heading, split_by_prefix
-from nameplate.tools.output import Imported, ToolOutput, positive, rounding_of, tool_output, whole
+from nameplate.tools.output import Imported, ToolOutput, integer, positive, rounding_of, tool_output
 from nameplate.tools.reference_tool import ComparedMetric, ReferenceTool, ToolSetting, ToolWork
 from nameplate.tools.text_table import TextRow, rows_without_heading, table_rows
 
 _WINDOWED = "OSU keeps 64 messages in flight, nameplate waits for each answer"
 _AVERAGED = "OSU has a barrier and averages over the pairs"
-# For each program: the words of its heading, the heading of its second column, and that column's unit in SI.
+# The text of each program's heading, the heading of its second column, and the factor that converts this column to SI.
 _TESTS = {
     "osu_latency": ("Latency Test", r"(?:Avg )?Latency ?\(us\)", 1e-6),
     "osu_bw": ("Bandwidth Test", r"Bandwidth \(MB/s\)", 1e6),
@@ -33,15 +33,15 @@ _SMALL, _LARGE = 8, 1 << 20
 
 
 def read_size(program: str, size: int, text: str) -> float:
-    """Return the value for messages of ``size`` bytes: seconds of a latency test, B/s of a bandwidth test.
+    """Return the value for messages of ``size`` bytes: the latency in seconds or the bandwidth in B/s.
 
-    ``program`` is ``osu_latency``, ``osu_multi_lat``, ``osu_bw`` or ``osu_mbw_mr``, and ``text`` its output.
-
-    The latency and the bandwidth are as OSU prints them: ``osu_multi_lat`` averages over the pairs, ``osu_mbw_mr`` adds
-    them up. Raises KeyError for another ``program``.
+    ``program`` is ``osu_latency``, ``osu_multi_lat``, ``osu_bw`` or ``osu_mbw_mr``, and ``text`` is its output. As OSU
+    prints them, the latency of ``osu_multi_lat`` is the average over the pairs, and the bandwidth of ``osu_mbw_mr`` the
+    sum.
 
     Raises:
-        Unreadable: the output has changed, is of another program, or lacks the size.
+        KeyError: ``program`` is another name.
+        Unreadable: the output has an unexpected form, is of another program, or lacks the size.
     """
     title, heading, factor = _TESTS[program]
     if not re.search(rf"^# OSU MPI {title} v\d", text, re.MULTILINE):
@@ -55,24 +55,24 @@ def read_size(program: str, size: int, text: str) -> float:
 
 
 def _work(setting: ToolSetting, program: str, size: int, pairs: int, differs: str) -> ToolWork:
-    command = [*setting.launcher, setting.found[program].path, "-m", f"{size}:{size}"]
+    command = [*setting.launcher, setting.programs[program].path, "-m", f"{size}:{size}"]
     params: dict[str, Value] = {"size": size, "pairs": pairs, "data": "unchanged"}
     metric = "bandwidth" if "bw" in program else "latency"
     compared = ComparedMetric("", "mpi_pingpong", params, metric, partial(read_size, program, size), differs=differs)
-    words = f"{program}, {size:,} B, {pairs} pair{'s' if pairs > 1 else ''}"
-    return ToolWork(words, command, [compared])
+    name = f"{program}, {size:,} B, {pairs} pair{'s' if pairs > 1 else ''}"
+    return ToolWork(name, command, [compared])
 
 
 def _works(setting: ToolSetting) -> list[ToolWork]:
     pairs = max(1, setting.ranks // 2)
-    wanted = [
+    works = [
         ("osu_latency", _SMALL, 1, ""),
         ("osu_latency", _LARGE, 1, ""),
         ("osu_bw", _LARGE, 1, _WINDOWED),
         ("osu_multi_lat", _SMALL, pairs, _AVERAGED),
         ("osu_mbw_mr", _LARGE, pairs, _WINDOWED),
     ]
-    return [_work(setting, *work) for work in wanted if work[0] in setting.found]
+    return [_work(setting, *work) for work in works if work[0] in setting.programs]
 
 
 REFERENCE = ReferenceTool(
@@ -91,27 +91,27 @@ _TITLE = re.compile(r"# ((?:O(?:SU|MB)\b|.*\bTest\b).*)")
 _LATENCY = re.compile(r"OSU MPI(-\w+)? ((?:Multi )?Latency Test) v\d\S*")
 _VERSION = re.compile(r"OSU .* v(\d\S*)")
 _COLUMNS = re.compile(r"# Size\s+(\S.*)")
-# They change neither the messages nor their time.
+# Further columns that do not change the messages or their times.
 _FURTHER_COLUMN = re.compile(r"Validation|P\d+ Tail Lat\(us\)")
 _DATATYPE = re.compile(r"# Datatype: (\w+)")
 _HEADING = r"# OSU \S{1,40} .{1,80} v\d"
 
 
 def recognises(text: str) -> bool:
-    """Return whether an output has OSU's heading, also within the log of a job and after the prefix of a launcher."""
+    """Return whether ``text`` contains OSU's heading, possibly within a job log and after a launcher's line prefix."""
     return has_heading(text, _HEADING)
 
 
 def read(text: str) -> ToolOutput:
     """Return the latency in seconds for each message size in an output of osu_latency or osu_multi_lat.
 
-    The values are in the order of the output. They are of the probe mpi_pingpong with the parameters ``size`` in bytes,
-    ``data`` and, for osu_latency, ``pairs`` 1; the output of osu_multi_lat does not tell the number of pairs. Skipped
-    are other tests, messages in the memory of a GPU, derived datatypes and those of more than a byte, and rows that are
-    not a time, failed their validation, or have another prefix than the heading.
+    The values are in the order of the output. The probe is mpi_pingpong with the parameters ``size`` in bytes, ``data``
+    and, for osu_latency, ``pairs`` 1; osu_multi_lat does not print its number of pairs. Other tests are skipped, and so
+    are messages in GPU memory, derived datatypes and datatypes of more than a byte, and rows that have no valid time,
+    failed their validation, or have another line prefix than the heading.
 
     Raises:
-        Unreadable: the output has changed, or nothing in it can be read.
+        Unreadable: the output has an unexpected form, or nothing in it can be read.
     """
     processes, rest = split_by_prefix(text, _HEADING)
     values: list[Imported] = []
@@ -129,14 +129,14 @@ def read(text: str) -> ToolOutput:
 
 
 def _tests(lines: Sequence[LogLine]) -> Iterator[tuple[str, Sequence[LogLine]]]:
-    """Yield the title of each test, and the lines from its title to that of the next one."""
+    """Yield the title of each test, and its lines up to the next title."""
     titles = [(index, match[1]) for index, line in enumerate(lines) if (match := _TITLE.fullmatch(line.text.strip()))]
-    for (begin, title), (end, _) in pairwise([*titles, (len(lines), "")]):
-        yield title, lines[begin:end]
+    for (start, title), (end, _) in pairwise([*titles, (len(lines), "")]):
+        yield title, lines[start:end]
 
 
 def _values_of_test(title: str, lines: Sequence[LogLine]) -> tuple[list[Imported], list[str]]:
-    """Return the values of one test, and why parts of it are not read. Raises Unreadable if nothing of it can be."""
+    """Return the values of one test, and a reason for each part that is not read. Raises Unreadable if none is read."""
     # Only the launcher knows the number of pairs of osu_multi_lat.
     common: dict[str, Value] = {"data": "unchanged", **({"pairs": 1} if _kind(title, lines) == "Latency Test" else {})}
     begins = [index for index, line in enumerate(lines) if line.text.lstrip().startswith("# Size")]
@@ -145,25 +145,27 @@ def _values_of_test(title: str, lines: Sequence[LogLine]) -> tuple[list[Imported
     values: list[Imported] = []
     skipped: list[str] = []
     datatype, previous = "", 0
-    for begin, end in pairwise([*begins, len(lines)]):
+    for start, end in pairwise([*begins, len(lines)]):
         # Some versions name the datatype in a comment below the heading of the columns, others above.
-        below = takewhile(lambda line: line.text.lstrip().startswith("#"), lines[begin + 1 : end])
-        datatype = _datatype([*lines[previous:begin], *below]) or datatype
-        previous = begin
+        below = takewhile(lambda line: line.text.lstrip().startswith("#"), lines[start + 1 : end])
+        comments = [line.text.lstrip() for line in (*lines[previous:start], *below)]
+        names = [match[1] for text in comments if (match := _DATATYPE.match(text))]
+        datatype = names[-1] if names else datatype
+        previous = start
         try:
-            values_read, reasons = _values_of_table(lines[begin:end], datatype, common)
+            values_read, reasons = _values_of_table(lines[start:end], datatype, common)
         except Unreadable as error:
-            values_read, reasons = [], [f"line {lines[begin].number}: {error}"]
+            values_read, reasons = [], [f"line {lines[start].number}: {error}"]
         values += values_read
         skipped += reasons
     return values, skipped
 
 
 def _kind(title: str, lines: Sequence[LogLine]) -> str:
-    """Return "Latency Test" or "Multi Latency Test". Raises Unreadable for other tests and other memory."""
+    """Return "Latency Test" or "Multi Latency Test". Raises Unreadable for other tests, and for GPU memory."""
     match = _LATENCY.fullmatch(title)
     if match is None:
-        raise Unreadable("nameplate measures the same only for osu_latency and osu_multi_lat")
+        raise Unreadable("only osu_latency and osu_multi_lat measure the same as mpi_pingpong")
     buffers = [line.text for line in lines if re.match(r"\s*#.*Buffer on ", line.text)]
     if any(re.search(r"Buffer on (?!HOST)", text) for text in buffers):
         raise Unreadable("its buffers are in the memory of a GPU, which mpi_pingpong does not use")
@@ -172,19 +174,13 @@ def _kind(title: str, lines: Sequence[LogLine]) -> str:
     return match[2]
 
 
-def _datatype(lines: Sequence[LogLine]) -> str:
-    """Return the last type of data that the lines name, or ""."""
-    names = [match[1] for line in lines if (match := _DATATYPE.match(line.text.lstrip()))]
-    return names[-1] if names else ""
-
-
 def _values_of_table(
     lines: Sequence[LogLine], datatype: str, common: Mapping[str, Value]
 ) -> tuple[list[Imported], list[str]]:
-    """Return the values of the table that the lines begin with, and why rows of it are not read.
+    """Return the values of the table at the start of ``lines``, and a reason for each row that is not read.
 
     Raises:
-        Unreadable: it has unexpected columns, or its messages are of other data.
+        Unreadable: the table has unexpected columns, or its messages have another datatype.
     """
     n_columns = _columns_of_latency(lines[0].text)
     if datatype not in ("", "MPI_CHAR", "MPI_BYTE"):
@@ -200,10 +196,10 @@ def _values_of_table(
 
 
 def _columns_of_latency(heading: str) -> int:
-    """Return the number of columns of a table.
+    """Return the number of columns of a table with the line of headings ``heading``.
 
     Raises:
-        Unreadable: the second column is not the latency in µs, or a further one is not known.
+        Unreadable: the second column is not the latency in µs, or a later column is not known.
     """
     match = _COLUMNS.match(heading.strip())
     columns = re.split(r"\s{2,}", match[1]) if match else []
@@ -219,6 +215,6 @@ def _columns_of_latency(heading: str) -> int:
 def _value_of_row(row: TextRow, common: Mapping[str, Value]) -> Imported:
     if any(cell.lower() == "fail" for cell in row.cells):
         raise Unreadable(f"the messages of {row.cells[0]} B failed their validation")
-    size = whole(row.cells[0], "the size")
+    size = integer(row.cells[0], "the size")
     time_s = positive(row.cells[1], 1e-6)
     return Imported("mpi_pingpong", {"size": size, **common}, "latency", time_s, rounding=rounding_of(row.cells[1]))

@@ -1,11 +1,11 @@
-"""Adapter for sockperf (https://github.com/Mellanox/sockperf): round trips, of which it reports half the time."""
+"""Adapter for sockperf (https://github.com/Mellanox/sockperf): round trips; sockperf prints half of their time."""
 
 from __future__ import annotations
 
 import re
 
 from nameplate.tools.output import number
-from nameplate.tools.reference_tool import Cannot, ComparedMetric, ReferenceTool, ToolSetting, ToolWork
+from nameplate.tools.reference_tool import ComparedMetric, NotMeasurable, ReferenceTool, ToolSetting, ToolWork
 
 _BYTES = 64
 
@@ -15,7 +15,7 @@ def _median(text: str) -> float:
 
 
 def _works(setting: ToolSetting) -> list[ToolWork]:
-    program = setting.found["sockperf"].path
+    program = setting.programs["sockperf"].path
     where = ["-i", setting.host, "-p", str(setting.port)]
     works = []
     for protocol in ("tcp", "udp"):
@@ -39,5 +39,5 @@ REFERENCE = ReferenceTool(
     version=re.compile(r"^sockperf, version (\S+)", re.MULTILINE),
     install="apt install sockperf",
     works=_works,
-    cannot=(Cannot("net_pingpong", "payload=1", "its smallest message is 14 B"),),
+    cannot=(NotMeasurable("net_pingpong", "payload=1", "its smallest message is 14 B"),),
 )

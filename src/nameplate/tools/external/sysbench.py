@@ -9,7 +9,7 @@ import re
 
 from nameplate.records.plan_record import Value
 from nameplate.tools.output import number
-from nameplate.tools.reference_tool import Cannot, ComparedMetric, ReferenceTool, ToolSetting, ToolWork
+from nameplate.tools.reference_tool import ComparedMetric, NotMeasurable, ReferenceTool, ToolSetting, ToolWork
 
 FILE_BYTES = 300 << 20
 _BLOCK = 1 << 20
@@ -24,13 +24,13 @@ def _reads(text: str) -> float:
 
 
 def _works(setting: ToolSetting) -> list[ToolWork]:
-    program = setting.found["sysbench"].path
+    program = setting.programs["sysbench"].path
     file = [program, "fileio", "--file-num=1", f"--file-total-size={FILE_BYTES}"]
     seconds = f"--time={setting.seconds}"
     write: dict[str, Value] = {"op": "write", "block": _BLOCK, "size": _BLOCK, "threads": 1}
     read: dict[str, Value] = {"op": "read", "pattern": "random", "block": 4096, "cache": "warm", "threads": 1,
                               "size": FILE_BYTES, "file": str(setting.folder)}  # fmt: skip
-    by_word = "sysbench writes word by word, the C library's memset with vectors"
+    by_word = "sysbench writes word by word; nameplate uses the C library's memset, which writes vectors"
     return [
         ToolWork(
             "write 1 MiB repeatedly, 1 thread",
@@ -58,6 +58,7 @@ REFERENCE = ReferenceTool(
     install="apt install sysbench",
     works=_works,
     cannot=(
-        Cannot("cpu_intops", "sysbench cpu", "it finds the primes below 10,000 by trial division, which no probe does"),
+        NotMeasurable("cpu_intops", "sysbench cpu",
+                      "it finds the primes below 10,000 by trial division, which no probe does"),
     ),
 )  # fmt: skip
