@@ -184,6 +184,6 @@ def ratio_interval_text(ci: tuple[float, float] | None) -> str:
 def detectable_text(change: float | None) -> str:
     """Return the smallest detectable change, a share, in percent, such as "4.0 %" for 0.04; None becomes "–".
 
-    A share above 1, which becomes "> 100 %".
+    A share above 1, which only a value more than twice as large or as small would show, becomes "> 2×".
     """
-    return "> 100 %" if change is not None and change > 1 else share(change)
+    return "> 2×" if change is not None and change > 1 else share(change)
