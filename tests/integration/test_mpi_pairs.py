@@ -51,7 +51,7 @@ def test_a_run_names_the_slowest_pairs_and_ranks(tmp_path: Path) -> None:
     arguments = ["run", "mpi_pairs", "between=ranks", "--mpi", f"{OPEN_MPI} -n 4", "--rounds", "2", "--samples", "1"]
     answer = nameplate(*arguments, "--time", "1ms", "-o", str(path))
     assert answer.returncode == 0, answer.stderr
-    assert "Slowest pairs, messages of 8B" in answer.stdout
+    assert "All pairs, slowest first, messages of 8B" in answer.stdout
     report = summarise(read_run(path))
     assert {(r.summary.metric, r.summary.params["size"]) for r in report.results} == {
         ("latency", 8), ("latency", 1 << 20), ("bandwidth", 1 << 20),

@@ -95,6 +95,7 @@ def test_the_median_pair_is_the_main_value() -> None:
 
 def test_slow_parties_are_listed_first_with_their_names() -> None:
     pairs, nodes = tables(measured(5, slow=3), 5)
+    assert pairs.title.startswith("All pairs, slowest first")
     assert [row[0] for row in pairs.rows[:4]] == ["node0 – node3", "node1 – node3", "node2 – node3", "node3 – node4"]
     assert pairs.rows[0][1:] == [Quantity((1 << 20) / SLOW_S, "B/s"), Quantity(4.0, "")]
     assert nodes.rows[0][0] == "node3"
@@ -106,6 +107,7 @@ def test_slow_parties_are_listed_first_with_their_names() -> None:
 
 def test_only_the_slowest_of_many_are_shown() -> None:
     pairs, nodes = tables(measured(30, slow=29), 30)
+    assert pairs.title.startswith("Slowest pairs")
     assert (len(pairs.rows), pairs.notes) == (10, ["The table lists the slowest 10 of 435."])
     assert (len(nodes.rows), nodes.notes) == (20, ["The table lists the slowest 20 of 30."])
 

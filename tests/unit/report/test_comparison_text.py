@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from rich.console import Console
 
-from nameplate.comparison.gate import Gate
+from nameplate.comparison.gate import NO_CAPABILITY, Gate
 from nameplate.comparison.metric_rows import CapabilityChange, ComparisonRow
 from nameplate.comparison.run_comparison import RunComparison, compare_runs
 from nameplate.report.content.comparison_text import gate_sentences, meanings, summary
@@ -99,6 +99,18 @@ def test_what_is_not_read_of_the_inputs_is_printed() -> None:
     notes = ["the base: not read: a.txt: [bold]"]
     print_comparison(RunComparison(rows=[], settings=[], only_in_base=[], only_in_new=[], notes=notes), console)
     assert console.export_text().endswith("\n\nthe base: not read: a.txt: [bold]\n")
+
+
+def test_a_machine_that_is_not_judged_has_a_reason_and_a_remedy() -> None:
+    def sentences(reason: str) -> list[str]:
+        gate = Gate(verdict="UNSURE", reason=reason, values=0, area_losses=[], detectable={})
+        return gate_sentences(
+            RunComparison(rows=[row("UNSURE", "UNSURE")], settings=[], only_in_base=[], only_in_new=[], gate=gate)
+        )
+
+    busy = "in the base, other programs took 69 % of the CPU time"
+    assert sentences(busy) == [f"UNSURE: {busy}; measure again when nothing else limits the CPUs."]
+    assert sentences(NO_CAPABILITY) == [f"UNSURE: {NO_CAPABILITY}; raise --budget."]
 
 
 def test_the_summary_says_why_nothing_can_be_compared() -> None:

@@ -62,6 +62,15 @@ def test_a_machine_without_a_name_is_its_hardware() -> None:
     assert machine_text(unnamed).startswith("EPYC 7543, ")
 
 
+@pytest.mark.parametrize(("nodes", "start"), [(1, "node03 · "), (2, "node03 and 1 further node · ")])
+def test_a_job_is_its_nodes_and_ranks(nodes: int, start: str) -> None:
+    names = [f"node{index:02}" for index in range(3, 3 + nodes)]
+    job = machine_with(hostname="node03", job={"nodes": names, "ranks": 8, "placement": [(0, 8)]})
+    text = machine_text(msgspec.structs.replace(report([]), machine=job))
+    assert text.startswith(start)
+    assert text.endswith(" · 8 ranks")
+
+
 def test_a_share_is_the_value_by_the_reference_value_of_its_row(recorded: Report) -> None:
     rows = [one.summary for one in recorded.results]
     for row in rows:

@@ -35,7 +35,8 @@ def pair_matrix_tables(pairs: PairValues) -> list[Table]:
         (f"{names[row]} {sign} {names[column]}", value) for (row, column), value in pairs.indexed() if value is not None
     ]
     median_pair = median([value for _, value in by_pair])
-    tables = [_slowest_first(pairs, f"Slowest pairs{work}", "pair", by_pair, median_pair, MAX_PAIRS)]
+    title = "Slowest pairs" if len(by_pair) > MAX_PAIRS else "All pairs, slowest first"
+    tables = [_slowest_first(pairs, f"{title}{work}", "pair", by_pair, median_pair, MAX_PAIRS)]
     if missing := pairs.values.count(None):
         tables[0].notes.append(f"{missing} of {len(pairs.values)} pairs {'has' if missing == 1 else 'have'} no value.")
     if len(names) >= MIN_PARTIES:

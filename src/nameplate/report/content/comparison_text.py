@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from nameplate.comparison.gate import is_gate_loss
+from nameplate.comparison.gate import NO_CAPABILITY, is_gate_loss
 from nameplate.comparison.metric_rows import CapabilityChange, ComparisonRow
 from nameplate.comparison.run_comparison import RunComparison
 from nameplate.probes import probe_of
@@ -74,14 +74,15 @@ def gate_sentences(comparison: RunComparison) -> list[str]:
     """Return the verdict on the machine as sentences: what is worse, and the smallest loss that would have shown.
 
     If every metric decides (``comparison.gate`` is None), or no main value can be compared, the only sentence is
-    ``summary`` of the rows. If the machine is not judged, the only sentence gives the reason.
+    ``summary`` of the rows. If the machine is not judged, the only sentence gives the reason and the remedy.
     """
     gate, rows = comparison.gate, comparison.rows
     if gate is None or gate.verdict == "INCOMPARABLE":
         return [summary(rows)]
     main = [row for row in rows if row.is_main]
     if gate.reason:
-        return [f"UNSURE: {gate.reason}."]
+        remedy = "raise --budget" if gate.reason == NO_CAPABILITY else "measure again when nothing else limits the CPUs"
+        return [f"UNSURE: {gate.reason}; {remedy}."]
     means = [f"the mean of {text_of_area(area.area)} {share(area.loss)} slower" for area in gate.area_losses]
     worse = [*(change_text(row) for row in main if is_gate_loss(row)), *means]
     better = [change_text(row) for row in main if row.capability and row.capability.verdict == "FASTER"]

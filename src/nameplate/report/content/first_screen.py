@@ -109,8 +109,9 @@ def _within(rows: Sequence[ScreenRow], max_rows: int) -> list[ScreenRow]:
 def machine_text(report: Report) -> str:
     """Return one line on the machine, such as ``node03 · EPYC 7543, 32 cores, 251.4 GiB, KVM guest``.
 
-    The host name is left out if it is empty or an alias such as ``machine 1``. If the report has no machine record, the
-    line says that the machine was not recorded.
+    For an MPI job it has the number of further nodes after the host name, and the number of ranks at the end. The host
+    name is left out if it is empty or an alias such as ``machine 1``. If the report has no machine record, the line
+    says that the machine was not recorded.
     """
     machine = report.machine
     if machine is None:
@@ -118,7 +119,12 @@ def machine_text(report: Report) -> str:
     model = machine.cpu.model or machine.cpu.architecture
     cores = count(machine.topology.cores, "core")
     hardware = ", ".join(filter(None, [model, cores, memory_text(machine.memory.total_bytes), platform_text(machine)]))
-    return hardware if is_alias(machine.hostname) or not machine.hostname else f"{machine.hostname} · {hardware}"
+    host = "" if is_alias(machine.hostname) else machine.hostname
+    if machine.job is None:
+        return " · ".join(filter(None, [host, hardware]))
+    further = len(machine.job.nodes) - 1
+    first = " and ".join(filter(None, [host, f"{count(further, 'further node')}" if further else ""]))
+    return " · ".join(filter(None, [first, hardware, count(machine.job.ranks, "rank")]))
 
 
 def _rows(report: Report) -> list[ScreenRow]:
