@@ -25,6 +25,13 @@ double largest_magnitude(std::span<const double> values) {
   return largest;
 }
 
+// The residual in units of the rounding errors of a sum of n terms with this magnitude.
+double in_rounding_errors(double residual, double magnitude, std::size_t n) {
+  constexpr double kEpsilon = std::numeric_limits<double>::epsilon() / 2;
+  const double scaled = residual / (kEpsilon * magnitude * static_cast<double>(n));
+  return std::isfinite(scaled) ? scaled : std::numeric_limits<double>::max();
+}
+
 }  // namespace
 
 void fill_column(std::span<double> column, std::int64_t index) {
@@ -59,10 +66,11 @@ RowErrors worse(const RowErrors& one, const RowErrors& other) {
 }
 
 double scaled_residual(const RowErrors& all_rows, std::span<const double> x) {
-  constexpr double kEpsilon = std::numeric_limits<double>::epsilon() / 2;
-  const double size = all_rows.norm_a * largest_magnitude(x) + all_rows.norm_b;
-  const double residual = all_rows.residual / (kEpsilon * size * static_cast<double>(x.size()));
-  return std::isfinite(residual) ? residual : std::numeric_limits<double>::max();
+  return in_rounding_errors(all_rows.residual, all_rows.norm_a * largest_magnitude(x) + all_rows.norm_b, x.size());
+}
+
+double intel_residual(const RowErrors& all_rows, std::span<const double> x) {
+  return in_rounding_errors(all_rows.residual, all_rows.norm_a * largest_magnitude(x), x.size());
 }
 
 }  // namespace nameplate

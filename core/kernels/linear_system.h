@@ -27,4 +27,9 @@ RowErrors worse(const RowErrors& one, const RowErrors& other);
 // the maximum rounding error. NaN becomes the largest double.
 double scaled_residual(const RowErrors& all_rows, std::span<const double> x);
 
+// Returns |Ax - b| / (eps |A| |x| n), which Intel's LINPACK prints as "residual (norm)": in a published table of it,
+// the quotient of the two residuals is eps |A| |x| n within 2 % for matrices like these and x = 1. NaN becomes the
+// largest double.
+double intel_residual(const RowErrors& all_rows, std::span<const double> x);
+
 }  // namespace nameplate

@@ -34,6 +34,7 @@ namespace nameplate::cpu_linpack {
 namespace {
 
 constexpr double kLargestResidual = 16;
+constexpr double kResiduals = 3;
 constexpr double kMaxUnknowns = 1e6;
 constexpr double kMaxTrials = 1e6;
 constexpr double kLargestAlignment = 1 << 20;  // half a huge page, to whose boundary the memory is aligned
@@ -106,7 +107,9 @@ class CpuLinpack final : public Probe {
     const Ports ports = count_ports(machine);
     kernel_ = ports.kernel;
     kernel_result_ = Buffer(kernel_.result_bytes, Pages::small);
-    Prepared prepared{.resolved = parameters, .facts = ports.facts, .repetitions = 1, .max_repetitions = 1};
+    Facts facts = ports.facts;
+    facts["residuals"] = kResiduals;
+    Prepared prepared{.resolved = parameters, .facts = std::move(facts), .repetitions = 1, .max_repetitions = 1};
     lapack_ = std::make_unique<Lapack>(context_.lapack);
     prepared.labels = lapack_->labels();
     prepared.resolved.set("threads", take_threads(parameters, machine));
@@ -133,7 +136,10 @@ class CpuLinpack final : public Probe {
     worker_.finish = Clock::now();
     worker_.flops = operations(n_);
     counters_[1] = shortest_burst_s(kernel_, kernel_result_.data());
-    counters_[0] = residual();
+    const RowErrors errors = all_errors();
+    counters_[0] = scaled_residual(errors, x_);
+    counters_[2] = errors.residual;
+    counters_[3] = intel_residual(errors, x_);
     if (info != 0) bad_info_ = info;
     worst_ = std::max(worst_, counters_[0]);
     return {.flops = worker_.flops, .workers = {&worker_, 1}, .counters = counters_};
@@ -170,14 +176,14 @@ class CpuLinpack final : public Probe {
     team->run_untimed([&](unsigned worker) { work(worker, team->size()); });
   }
 
-  double residual() const {
+  RowErrors all_errors() const {
     std::vector<RowErrors> errors(makers_);
     by_all([&](unsigned worker, unsigned workers) {
       errors[worker] = row_errors(n_ * worker / workers, n_ * (worker + 1) / workers, x_);
     });
     RowErrors all;
     for (const RowErrors& part : errors) all = worse(part, all);
-    return scaled_residual(all, x_);
+    return all;
   }
 
   Context& context_;
@@ -193,10 +199,17 @@ class CpuLinpack final : public Probe {
   std::vector<double> x_;  // b, until it is solved
   std::vector<LapackInteger> pivots_;
   Worker worker_;
-  std::array<double, 2> counters_{};
+  std::array<double, 4> counters_{};
   std::int64_t bad_info_ = 0;
   double worst_ = 0;
 };
+
+std::vector<Fact> facts() {
+  std::vector<Fact> facts = RateLoop::facts();
+  facts.push_back(
+      {"residuals", "", "number of residuals in each sample; earlier versions lack this fact and have one"});
+  return facts;
+}
 
 ProbeInfo info() {
   Parameter threads = threads_parameter();
@@ -212,8 +225,11 @@ ProbeInfo info() {
                      automatic_integer("trials", "solutions per round", 1, kMaxTrials, "as many as there is time for"),
                      threads},
       .counters = {{"residual", "", "HPL's scaled residual; correct if below 16", Combine::last},
-                   {"burst_s", "s", "time of a burst of the clock chain right after the solution", Combine::last}},
-      .facts = RateLoop::facts(),
+                   {"burst_s", "s", "time of a burst of the clock chain right after the solution", Combine::last},
+                   {"unscaled_residual", "", "the maximum of |Ax - b|", Combine::last},
+                   {"intel_residual", "", "the residual (norm) of Intel's LINPACK, without |b| in the divisor",
+                    Combine::last}},
+      .facts = facts(),
       .needs = {"a LAPACK, such as OpenBLAS"}};
 }
 

@@ -19,8 +19,8 @@ from nameplate.command_line import run
 from nameplate.errors import UsageError
 from nameplate.execution.core_process import describe
 from nameplate.planning.places import check_places
+from nameplate.records.node_record import Nodes
 from nameplate.records.plan_record import Experiment, Plan, Value
-from nameplate.records.result import Nodes
 from nameplate.records.run_record import Stop
 from nameplate.records.run_writer import RunWriter
 from nameplate.report.content.slow_nodes import drain_command, slow_nodes

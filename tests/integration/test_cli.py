@@ -74,7 +74,7 @@ def test_a_studys_plan_ends_with_its_tables_charts_and_report(tmp_path: Path) ->
     assert float(peak["published"]) == 175.0
     assert float(peak["ratio"]) == pytest.approx(float(peak["here"]) / 175.0)
     names = {path.name for path in (tmp_path / "out").iterdir()}
-    chart = "study-figures-1-and-2-rate-against-working-set"
+    chart = "cse557-now-figures-1-and-2-rate-against-working-set"
     assert {"report.html", "all.gp", f"{chart}.svg", f"{chart}.png", f"{chart}.dat", f"{chart}.gp"} <= names
     second = nameplate("show", "x.jsonl", "--format", "study", "-o", "again", cwd=tmp_path)
     assert second.returncode == 0, second.stderr

@@ -100,9 +100,15 @@ def test_many_nodes_and_their_pairs(tmp_path: Path) -> None:
 def test_a_study_has_its_charts(tmp_path: Path) -> None:
     ours = [result({"mix": "mixed", "threads": n}, 1e9 * n) for n in (1, 2)]
     study = make_study(StudyRun(plan="cs553-kvm", results=ours, machine=GUEST))
-    drawings = draw(msgspec.structs.replace(report(ours), study=study), tmp_path)
-    assert {"rate (GFLOP/s)", "threads", "8"} <= set(message(drawings["study-gflop-s-against-threads"]))
-    assert len([name for name in drawings if name.startswith("study-")]) == len(study.charts if study else [])
+    named = msgspec.structs.replace(report(ours), study=study)
+    plan = named.run.plan.name
+    drawings = draw(named, tmp_path)
+    prefix = plan.replace(" ", "-")
+    texts = message(drawings[f"{prefix}-gflop-s-against-threads"])
+    assert {"rate (GFLOP/s)", "threads", "8", "mixed", "mixed, published"} <= set(texts)
+    assert f"{plan}: GFLOP/s against threads" in texts
+    n_charts = len([name for name in drawings if name.startswith(f"{prefix}-")])
+    assert n_charts == len(study.charts if study else [])
 
 
 HOSTILE = "`touch stolen` \"'; system('touch stolen') #{/=99 $x} @x \\"

@@ -53,7 +53,7 @@ PHRASES = [
     Rule(r"\b(?:is|are) not what (?:it|they) should be\b", "is not valid", "The file is not what it should be."),
     Rule(r"\bis called one\b|\bis taken for one\b", "is treated as", "It is taken for one."),
     # One word for each concept.
-    Rule(r"(?<!published\s)(?<!-)(?<!<)(?<!</)\bfigures?\b(?! \d)", "metric value; a picture is a chart",
+    Rule(r"(?<!published\s)(?<!-)(?<!<)(?<!</)\bfigures?\b(?! [\d{])", "metric value; a picture is a chart",
          "every figure of the run"),
     Rule(r"\brated values?\b|\bnameplate values?\b|\bnameplate promises\b", "reference value", "its rated value"),
     Rule(r"\breally delivers?\b|\bdelivers? (?:only )?(?:\d|\{)", "delivers, or a share",

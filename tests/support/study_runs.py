@@ -29,6 +29,7 @@ FACTS = {
     "bus_bytes_per_byte": 1.0, "nontemporal": 0.0, "pass_bytes": 160e6, "is_local": 1.0, "path_mtu_bytes": 65536.0,
     "connect_s": 1e-4, "clock_cost_s": 2e-8, "timed_every": 1.0, "chains": 12.0, "lanes": 1.0, "burst_cycles": 3e4,
     "operations_per_instruction": 1.0, "port_block_instructions": 1e6, "port_block_s": 1e6 / 3e9, "port_burst_s": 1e-5,
+    "residuals": 3.0,
 }  # fmt: skip
 COUNTERS = {
     "cpu_user_s": 0.5, "cpu_system_s": 0.1, "burst_s": 1e-5, "residual": 0.03, "lost": 0.0, "other_sessions": 0.0,
@@ -36,7 +37,7 @@ COUNTERS = {
     "retransmits": 1.0, "zerocopy_sends": 0.0, "zerocopy_copied": 0.0, "window_bytes": 2.0**21, "round_trip_s": 1e-4,
     "jitter_s": 2.57e-4, "up_bytes": 1e9, "down_bytes": 0.0, "resident_before_bytes": 0.0, "resident_after_bytes": 0.0,
     "process_read_bytes": 0.0, "process_write_bytes": 0.0, "device_read_bytes": 0.0, "device_written_bytes": 0.0,
-    "device_write_bytes": 0.0,
+    "device_write_bytes": 0.0, "unscaled_residual": 9e-13, "intel_residual": 0.032,
 }  # fmt: skip
 
 LABELS = {"peer": "own", "blas": "OpenBLAS"}
@@ -58,11 +59,12 @@ def plan_of(name: str, described: Mapping[str, ProbeInfo], where: Machine = MACH
 
 @dataclass(frozen=True)
 class Given:
-    """The inputs of a run besides its plan: the machine, ``--rated`` values, and values of reference tools."""
+    """The inputs of a run besides its plan: the machine, ``--rated`` values, values of reference tools, and facts."""
 
     where: Machine = MACHINE
     rated: Mapping[str, float] = field(default_factory=dict)
     references: Sequence[Reference] = ()
+    facts: Mapping[str, float] = field(default_factory=dict)
 
 
 def report_of(
@@ -70,7 +72,8 @@ def report_of(
 ) -> Report:  # fmt: skip
     """Return the summary and the study of a run with one sample per experiment, or three for a series."""
     measurements = [
-        _measured(experiment, described[experiment.probe], work_of(experiment)) for experiment in plan.experiments
+        _measured(experiment, described[experiment.probe], work_of(experiment), given.facts)
+        for experiment in plan.experiments
     ]
     run: Run = msgspec.structs.replace(run_of(plan), rated=dict(given.rated))
     head: Header = msgspec.structs.replace(header(), machine=given.where)
@@ -78,7 +81,9 @@ def report_of(
     return with_study(summarise(RunFile("x.jsonl", run, [head], measurements, stop, 0, 0, list(given.references))))
 
 
-def _measured(experiment: Experiment, info: ProbeInfo, work: tuple[Work, float]) -> Measurement:
+def _measured(
+    experiment: Experiment, info: ProbeInfo, work: tuple[Work, float], facts: Mapping[str, float]
+) -> Measurement:  # fmt: skip
     automatic: dict[str, Value] = {
         "threads": 2,
         "pass": "again",
@@ -92,7 +97,8 @@ def _measured(experiment: Experiment, info: ProbeInfo, work: tuple[Work, float])
     given = {name: value for name, value in defaults.items() if value != "" and name != "rate"}
     params: dict[str, Value] = {**given, **experiment.params}
     outcome = Outcome(
-        round=1, id=experiment.id, probe=experiment.probe, ending="ok", params=params, facts=FACTS, labels=LABELS,
+        round=1, id=experiment.id, probe=experiment.probe, ending="ok", params=params, facts={**FACTS, **facts},
+        labels=LABELS,
         oversubscribed=int(params.get("threads", 1)) > CORES, interrupted=False, samples=1, setup_s=0.1,
         total_s=work[1],
     )  # fmt: skip

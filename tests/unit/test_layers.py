@@ -18,8 +18,9 @@ ROOT = Path(__file__).parents[2]
 # "*" stands for all modules that are not named.
 PACKAGES = {
     "records": [
-        ["*"], ["machine_record", "plan_record", "replaceable", "series_events", "study_record"],
-        ["atomic_write", "outputs", "run_record"], ["distributed_stream_file", "result", "run_writer", "user_cache"],
+        ["*"], ["machine_record", "node_record", "plan_record", "replaceable", "series_events"],
+        ["atomic_write", "outputs", "run_record", "study_record"],
+        ["distributed_stream_file", "result", "run_writer", "user_cache"],
     ],
     "statistics": [
         ["*"],

@@ -89,6 +89,7 @@ TEST(LinearSystem, TheResidualFollowsFromTheErrorsOfTheElements) {
   EXPECT_DOUBLE_EQ(errors.norm_a, norm);
   EXPECT_NEAR(scaled_residual(errors, x), residual / (0x1p-53 * (norm + errors.norm_b) * kUnknowns),
               1e-3 * residual_of(x));
+  EXPECT_NEAR(intel_residual(errors, x), residual / (0x1p-53 * norm * kUnknowns), 1e-3 * residual_of(x));
 }
 
 TEST(LinearSystem, PartsOfTheRowsAddUpToAll) {

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from nameplate.records.result import Nodes, Report
+from nameplate.records.node_record import Nodes
+from nameplate.records.result import Report
 from nameplate.report.content.slow_nodes import slow_nodes
 
 # The exit code if a node is slow.

@@ -8,7 +8,6 @@ from nameplate.errors import FileError, UsageError
 from nameplate.records.atomic_write import write_atomically
 from nameplate.records.replaceable import check_replaceable
 from nameplate.records.result import Report
-from nameplate.report.content.aliases import without_names
 from nameplate.studies import study_names
 
 _TABLES, _REPORT = "tables.csv", "report.html"
@@ -37,8 +36,8 @@ def write_study(report: Report, folder: Path, force: bool) -> str:
     """Write the results of a study into a folder, and return a line that lists the written files.
 
     ``report`` has the results of the run, and ``folder`` must exist. The files are tables.csv, the charts (SVG, PDF,
-    PNG, and data and scripts for gnuplot) and report.html, all without host names. Earlier files of nameplate with
-    these names are replaced; with ``force``, any files except run files.
+    PNG, and data and scripts for gnuplot) and report.html. They have the names of the nodes, unlike ``show --format
+    study``. Earlier files of nameplate with these names are replaced; with ``force``, any files except run files.
 
     Raises:
         UsageError: the plan of the run does not reproduce a study.
@@ -48,12 +47,11 @@ def write_study(report: Report, folder: Path, force: bool) -> str:
     from nameplate.report.exports.study import export, study_charts  # noqa: PLC0415 (charts take a second to import)
     from nameplate.report.html.document import write_html  # noqa: PLC0415 (charts take a second to import)
 
-    (named,) = without_names([report])
-    files = {folder / name: text.encode() for name, text in export(named).items()}
-    charts = {chart.name: chart for chart in study_charts(named)}
+    files = {folder / name: text.encode() for name, text in export(report).items()}
+    charts = {chart.name: chart for chart in study_charts(report)}
     check_replaceable({**files, **dict.fromkeys([folder / _REPORT, *picture_files(charts, folder)])}, force)
     for path, content in files.items():
         write_atomically(content, path, force)
     write_pictures(charts, folder, SLIDE, force)
-    write_html([report], folder / _REPORT, force=force)
+    write_html([report], folder / _REPORT, identify=True, force=force)
     return f"{folder}: tables.csv, {len(charts)} charts as SVG, PDF, PNG and for gnuplot, report.html"

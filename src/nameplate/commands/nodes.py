@@ -22,8 +22,8 @@ from nameplate.planning.places import check_places
 from nameplate.planning.sweep import split_arguments
 from nameplate.probes.shared.job import nodes_of
 from nameplate.records.distributed_stream_file import is_stream_file, read_stream_run
+from nameplate.records.node_record import Nodes
 from nameplate.records.outputs import check_output
-from nameplate.records.result import Nodes
 from nameplate.records.run_record import Run
 from nameplate.records.run_writer import RunWriter
 from nameplate.report.content.slow_nodes import slow_nodes

@@ -11,8 +11,8 @@ import msgspec
 from nameplate.errors import UsageError
 from nameplate.probes import probe_of
 from nameplate.probes.shared.memory_kind import kind_of
+from nameplate.records.node_record import NodeMetric, Nodes
 from nameplate.records.plan_record import Experiment, Limits, Plan
-from nameplate.records.result import NodeMetric, Nodes
 from nameplate.records.run_record import Run
 from nameplate.statistics.constants import MIN_CHANGE
 from nameplate.statistics.stats import median

@@ -29,7 +29,8 @@ def stand_ins_of(machine: Machine) -> dict[str, str]:
     - ``nodes``: the indices of the NUMA nodes, such as ``0,1``; at most eight (see ``swept_nodes``), and ``0`` if the
       machine lists none
     - ``pairs``: 1, 2, 4 and so on, up to half the number of the job's ranks, and that maximum
-    - ``up_to_4_pairs``: all numbers from 1 to 4, but at most half the number of the job's ranks
+    - ``one_three_six_pairs``: 1, 3 and 6, as far as the job has the ranks; a job of fewer than 12 ranks also has its
+      largest number of pairs
     - ``ranks``: 1, 2, 4 and so on, up to the ranks of the node with the fewest, and that maximum
     - ``threads``: 1, 2, 4 and so on, up to the cores that the first rank may use, and that maximum
     - ``hardware_threads``: the number of hardware threads that the first rank may use
@@ -51,7 +52,7 @@ def stand_ins_of(machine: Machine) -> dict[str, str]:
         "in_caches": ",".join(str(part * machine.topology.allowed_cores) for part in IN_CACHES),
         "nodes": ",".join(map(str, swept_nodes(machine))) or "0",
         "pairs": _doubling(pairs),
-        "up_to_4_pairs": ",".join(map(str, range(1, min(4, pairs) + 1))),
+        "one_three_six_pairs": ",".join(map(str, sorted({n for n in (1, 3, 6, min(pairs, 6)) if n <= pairs}))),
         "ranks": _doubling(ranks),
         "all_ranks": str(ranks),
         "threads": _doubling(threads),

@@ -45,8 +45,13 @@ _WIDE_CORES = (
 )
 
 
+def _has_all_residuals(experiment: ResolvedExperiment) -> bool:
+    """Return whether samples have the residuals besides HPL's, which earlier versions did not record."""
+    return "residuals" in experiment.facts
+
+
 def _rated(metric: Metric, experiment: ResolvedExperiment, samples: Sequence[Sample]) -> Rated:
-    if metric.name == "residual":
+    if metric.name.endswith("residual"):
         return Rated(None, "a residual is not specified; it is correct if it is below 16", can_be_given=False)
     burst_s = median(sample.counters["burst_s"] for sample in samples)
     return arithmetic_peak(experiment.facts, burst_s, experiment.cores, "directly after this load")
@@ -114,6 +119,26 @@ PROBE = Probe(
     metrics=(
         Ratio("rate", "FLOP/s", "higher", floating_point_operations, elapsed),
         Ratio("residual", "", "lower", Counter("residual"), repetitions, is_detail=True, is_one_sided=False),
+        Ratio(
+            "unscaled_residual",
+            "",
+            "lower",
+            Counter("unscaled_residual"),
+            repetitions,
+            when=_has_all_residuals,
+            is_detail=True,
+            is_one_sided=False,
+        ),
+        Ratio(
+            "intel_residual",
+            "",
+            "lower",
+            Counter("intel_residual"),
+            repetitions,
+            when=_has_all_residuals,
+            is_detail=True,
+            is_one_sided=False,
+        ),
     ),
     recorded=Recorded(
         params=("n", "lda", "align", "threads"),

@@ -11,6 +11,7 @@ import msgspec
 
 from nameplate.extras import check_extra
 from nameplate.records.machine_record import Machine
+from nameplate.records.node_record import Nodes
 from nameplate.records.numbers import Count, PairValue, Real
 from nameplate.records.plan_record import Value
 from nameplate.records.run_record import NOT_MEASURED, Clock, Ending, NodeTimes, Reference, Run
@@ -182,7 +183,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
       ``kind`` to it.
     - ``sample_s``: the length of a sample in seconds; ``sample_work``: the work of a sample, in the operations or bytes
       that the probe counts. Both are medians over the rounds of the round's median; both are 0 for a series and for a
-      result that was not measured.
+      result that was not measured. ``measured_s``: the length of all samples in seconds, 0 without a value
     - ``possible``: for an imported result, the values that remain possible for each parameter that the tool did not
       record; an empty list means that the work did not have the parameter, and a parameter that is missing here may
       have had any value
@@ -225,6 +226,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     round_numbers: list[Count] = []
     sample_s: Real = 0.0
     sample_work: Real = 0.0
+    measured_s: Real = 0.0
     limit: LimitKind = ""
     capable_rounds: Count = 0
     possible: dict[str, list[Value]] = {}
@@ -235,49 +237,6 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
         """Set the kind of results in reports of earlier versions, which have it only in the summary's ``stop``."""
         if self.summary.stop in ("derived", "imported"):
             msgspec.structs.force_setattr(self, "kind", self.summary.stop)
-
-
-class NodeMetric(msgspec.Struct, frozen=True):
-    """A metric of every node; each list except ``slow`` has one entry per node, in the order of the job.
-
-    None stands for a node that was not measured or judged. ``experiment`` is the id of the experiment in the plan.
-    ``value`` is in the SI base unit ``unit``, adjusted to the usual level of the node's hardware class over the rounds;
-    a node that was measured but not judged has the median of its rounds. ``gap`` is the share (0.05 is 5 %) by which a
-    node is worse than the median of its class, negative if it is better. ``z`` is the distance from that median in
-    robust standard deviations, negative if the node is worse. ``spread`` is the standard error of ``value`` as a share
-    of ``value``. ``slow`` has the indices of the slow nodes, ascending, and is empty if there are none. ``minimum`` and
-    ``maximum`` are the extreme values of single repeats on each node; both lists are empty if the probe does not report
-    repeats.
-    """
-
-    experiment: str
-    metric: str
-    unit: str
-    better: Literal["higher", "lower"]
-    value: list[Real | None]
-    gap: list[Real | None]
-    z: list[Real | None]
-    spread: list[Real | None]
-    slow: list[int]
-    minimum: list[Real | None] = []
-    maximum: list[Real | None] = []
-
-    @property
-    def title(self) -> str:
-        """Return the experiment's id and the metric's name, separated by a space, as a title to show."""
-        return f"{self.experiment} {self.metric}"
-
-
-class Nodes(msgspec.Struct, frozen=True):
-    """The nodes of a job by name, the hardware class of each, and their metrics.
-
-    ``names`` and ``classes`` are in the order of the job. Nodes with the same class should be equally fast. All classes
-    are "" if none were recorded.
-    """
-
-    names: list[str]
-    classes: list[str]
-    metrics: list[NodeMetric]
 
 
 class Quantity(msgspec.Struct, frozen=True):

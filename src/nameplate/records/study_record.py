@@ -6,6 +6,7 @@ from typing import TypeAlias
 
 import msgspec
 
+from nameplate.records.node_record import NodeMetric
 from nameplate.records.numbers import Real
 
 StudyValue: TypeAlias = Real | str | None
@@ -21,15 +22,23 @@ class StudyColumn(msgspec.Struct, frozen=True):
 class StudyCell(msgspec.Struct, frozen=True):
     """One entry of a study's table, in its column's unit; None means that there is no such value.
 
-    ``here`` is the value of this run by the study's definition, and ``published`` the value in the published document.
-    ``alternative`` is the value of this run by nameplate's definition if that differs from the study's;
-    ``StudyTable.alternative`` names it. ``remarks`` name conditions that differ, or the reason why ``here`` is missing.
+    - ``here``: the value of this run by the study's definition
+    - ``published``: the value in the published document; ``printed``: this number with the digits of the document, ""
+      for text and without a number
+    - ``alternative``: the value of this run by nameplate's definition if that differs from the study's;
+      ``StudyTable.alternative`` names it
+    - ``remarks``: conditions that differ, or the reason why ``here`` is missing
+    - ``rounds``, ``seconds``: the rounds and the total length of the samples from which ``here`` is computed; both are
+      None for a value that no single experiment gives
     """
 
     here: StudyValue = None
     published: StudyValue = None
     alternative: StudyValue = msgspec.field(default=None, name="own")
     remarks: list[str] = []
+    printed: str = ""
+    rounds: int | None = None
+    seconds: Real | None = None
 
 
 class StudyTable(msgspec.Struct, frozen=True, kw_only=True):
@@ -68,12 +77,14 @@ class StudyAxis(msgspec.Struct, frozen=True):
     """An axis of a study's chart.
 
     ``title`` includes the unit in brackets, as in ``time (µs)``. ``names`` has the labels of ticks as pairs (position,
-    label), such as (8192, ``8 KiB``); if it is empty, the numbers are shown.
+    label), such as (8192, ``8 KiB``); if it is empty, the numbers are shown. With ``has_zero``, an x axis starts at 0;
+    a y axis that is not logarithmic always does.
     """
 
     title: str
     is_logarithmic: bool = False
     names: list[tuple[Real, str]] = []
+    has_zero: bool = False
 
 
 class StudyChart(msgspec.Struct, frozen=True):
@@ -90,7 +101,12 @@ class StudyChart(msgspec.Struct, frozen=True):
 
 
 class Study(msgspec.Struct, frozen=True):
-    """The tables and charts of a published study with the values of a run, in the document's order."""
+    """The tables and charts of a published study with the values of a run, in the document's order.
+
+    ``maps`` are metrics of the nodes of the job, in the order of its nodes, by the study's definitions. They have no
+    judgement of nodes.
+    """
 
     tables: list[StudyTable]
     charts: list[StudyChart]
+    maps: list[NodeMetric] = []

@@ -12,7 +12,8 @@ import msgspec
 from nameplate.hostlist import compress
 from nameplate.probes.shared.job import nodes_of
 from nameplate.records.machine_record import Machine
-from nameplate.records.result import Nodes, Report
+from nameplate.records.node_record import Nodes
+from nameplate.records.result import Report
 from nameplate.records.run_record import Digest, MetricKey, MetricValue, Run
 from nameplate.results.cpu_time import why_slowed, why_slowed_in
 from nameplate.results.measurements import RunFile

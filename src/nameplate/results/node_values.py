@@ -10,8 +10,8 @@ from nameplate.probes import Metric, Probe, probe_of
 from nameplate.probes.shared.job import hardware_of, nodes_of
 from nameplate.records.distributed_stream_file import KERNELS, StreamRun
 from nameplate.records.machine_record import Machine
+from nameplate.records.node_record import NodeMetric, Nodes
 from nameplate.records.plan_record import Experiment
-from nameplate.records.result import NodeMetric, Nodes
 from nameplate.results.measurements import Measurement, RunFile
 from nameplate.results.metric_rounds import resolved_experiment
 from nameplate.statistics.outlier_nodes import Floats, Judgement, NodeValues, judge

@@ -16,8 +16,9 @@ from nameplate.probes.shared.median_pair import measured_pairs
 from nameplate.probes.shared.node_times import times_of_nodes
 from nameplate.probes.shared.pair_tables import pair_matrix_tables
 from nameplate.records.machine_record import Machine
+from nameplate.records.node_record import Nodes
 from nameplate.records.plan_record import Experiment
-from nameplate.records.result import CEILING_TOLERANCE, Nodes, Rated, Report, Result, Series, Summary, Table
+from nameplate.records.result import CEILING_TOLERANCE, Rated, Report, Result, Series, Summary, Table
 from nameplate.records.run_record import NOT_MEASURED, MetricKey, Outcome, Run, Sample
 from nameplate.records.series_events import OverTime
 from nameplate.results.capable_values import CapableValues, Round, capable_values
@@ -353,6 +354,7 @@ class _MetricSummary:
             remarks=self._remarks(), is_detail=self._metric.is_detail,
             is_pooled=self._metric.is_pooled, sample_s=self._middle(lambda s: s.elapsed_s),
             sample_work=self._middle(lambda s: float(s.work.main)),
+            measured_s=sum(sample.elapsed_s for sample in self._samples),
             limit=self._capable.limit if self._capability else "",
             capable_rounds=sum(map(bool, self._capable.rounds)) if self._capability else 0,
         )  # fmt: skip

@@ -10,10 +10,10 @@ from __future__ import annotations
 import importlib
 import pkgutil
 
-import msgspec
+from msgspec.structs import replace
 
 from nameplate.records.result import Report
-from nameplate.records.study_record import Study
+from nameplate.records.study_record import Study, StudyCell
 from nameplate.studies._measured import StudyRun as StudyRun
 
 __all__ = ["StudyRun", "make_study", "study_names", "with_study"]
@@ -39,9 +39,9 @@ def with_study(report: Report) -> Report:
     study = make_study(StudyRun(
         plan=run.plan.name, results=report.results, machine=machine,
         series=frozenset(experiment.id for experiment in run.plan.experiments if experiment.interval_s),
-        rated=run.rated, references=report.references, notes=run.plan.notes,
+        rated=run.rated, references=report.references, notes=run.plan.notes, rounds=run.plan.limits.rounds,
     ))  # fmt: skip
-    return msgspec.structs.replace(report, study=study)
+    return replace(report, study=study)
 
 
 def make_study(measured: StudyRun) -> Study | None:
@@ -53,4 +53,16 @@ def make_study(measured: StudyRun) -> Study | None:
         return None
     module = importlib.import_module(f"{__name__}.{measured.plan.replace('-', '_')}")
     study: Study = module.make(measured)
-    return study
+    return study if measured.rounds is None else _with_missing_rounds(study, measured.rounds)
+
+
+def _with_missing_rounds(study: Study, planned: int) -> Study:
+    """Return the study with a remark on every value that lacks a round."""
+
+    def remarked(cell: StudyCell) -> StudyCell:
+        if cell.rounds is None or cell.rounds >= planned:
+            return cell
+        return replace(cell, remarks=[*cell.remarks, f"{cell.rounds} of {planned} rounds"])
+
+    tables = [replace(table, cells=[[*map(remarked, row)] for row in table.cells]) for table in study.tables]
+    return replace(study, tables=tables)

@@ -8,12 +8,13 @@ import msgspec
 
 from nameplate.records.result import Result
 from nameplate.records.study_record import StudyAxis, StudyCell, StudyChart, StudyColumn, StudyLine, StudyTable
+from nameplate.studies._cells import study_cell
 from nameplate.studies._layout import along_threads, by_threads, matrix
-from nameplate.studies._measured import StudyRun, remarks_of
+from nameplate.studies._measured import StudyRun
 from nameplate.studies._parameters import arithmetic
 from nameplate.studies._quantity import Fields, StudyQuantity, work_over_time
 from nameplate.studies._units import in_unit
-from nameplate.studies.published import published
+from nameplate.studies.published import Printed, published
 
 _RATES = {"GFLOP/s": "cpu_flops", "Gop/s": "cpu_intops"}
 
@@ -57,15 +58,22 @@ def cpu_table(measured: StudyRun, counts: Sequence[int], notes: Sequence[str]) -
     )  # fmt: skip
 
 
-def cpu_charts(measured: StudyRun, counts: Sequence[int]) -> list[StudyChart]:
+def cpu_charts(measured: StudyRun, counts: Sequence[int], figure: int | None = None) -> list[StudyChart]:
     """Return a chart of the floating-point rate and a chart of the integer rate against the number of threads.
 
-    ``counts`` are the numbers of threads on the x axis.
+    ``counts`` are the numbers of threads on the x axis. ``figure`` is the number of the first published figure,
+    None if the published figures have no numbers.
     """
     return [
-        along_threads(f"{unit} against threads", rate(measured, unit), {"mixed": {"op": "mixed"}}, counts)
-        for unit in _RATES
-    ]
+        along_threads(f"{_figure(figure, index)}{unit} against threads", rate(measured, unit),
+                      {"mixed": {"op": "mixed"}}, counts)
+        for index, unit in enumerate(_RATES)
+    ]  # fmt: skip
+
+
+def _figure(first: int | None, index: int) -> str:
+    """Return the start of a title, "Figure 9: "; "" if the published figures have no numbers."""
+    return "" if first is None else f"Figure {first + index}: "
 
 
 def series_table(measured: StudyRun, threads: int, notes: Sequence[str] = ()) -> StudyTable:
@@ -90,19 +98,20 @@ def _with_length(quantity: StudyQuantity, fields: Fields) -> StudyCell:
     return msgspec.structs.replace(cell, remarks=[*cell.remarks, length])
 
 
-def series_charts(measured: StudyRun, threads: int) -> list[StudyChart]:
+def series_charts(measured: StudyRun, threads: int, figure: int | None = None) -> list[StudyChart]:
     """Return a chart of the floating-point rate and a chart of the integer rate of the long series against seconds.
 
-    ``threads`` is the number of threads of the series. If the study has a mean, the chart also has a horizontal line at
-    the published mean. The chart of a series that was not measured has no lines.
+    ``threads`` is the number of threads of the series. ``figure`` is as for ``cpu_charts``. If the study has a mean,
+    the chart also has a horizontal line at the published mean. The chart of a series that was not measured has no
+    lines.
     """
     charts = []
-    for unit in _RATES:
+    for index, unit in enumerate(_RATES):
         quantity = rate(measured, unit, "cpu-series", in_series=True)
         result = quantity.result({"op": "mixed", "threads": threads})
         printed = quantity.printed({"op": "mixed", "threads": threads})
-        lines = _series_lines(result, unit, printed if isinstance(printed, float) else None)
-        title = f"Series, {unit}, {threads} threads"
+        lines = _series_lines(result, unit, printed.value if isinstance(printed, Printed) else None)
+        title = f"{_figure(figure, index)}{'series' if figure else 'Series'}, {unit}, {threads} threads"
         charts.append(StudyChart(title, StudyAxis("seconds"), StudyAxis(f"rate ({unit})"), lines))
     return charts
 
@@ -126,13 +135,12 @@ def linpack_table(
     run's value is the best trial, for "rate" and "rate_mean" the mean of the trials. A value that the study or the run
     lacks is None. ``notes`` are sentences that are shown under the table, before a note on the solver.
     """
-    printed = {(p.op, p.metric): p.value for p in published(measured.plan) if p.probe == "linpack"}
+    printed = {(p.op, p.metric): p.printed for p in published(measured.plan) if p.probe == "linpack"}
     cells = []
     for n in sizes:
         result = measured.find("cpu_linpack", "rate", {"n": n, "threads": threads})
         cells.append([
-            StudyCell(in_unit(_take(result, metric), "GFLOP/s"), printed.get((f"n={n}", metric)),
-                      remarks=remarks_of(result))
+            study_cell(in_unit(_take(result, metric), "GFLOP/s"), printed.get((f"n={n}", metric)), result)
             for metric in metrics.values()
         ])  # fmt: skip
     more = [f"{note}." for note in measured.left_out("cpu_linpack")]

@@ -8,10 +8,12 @@ from nameplate.probes.shared.ceilings import disk_link, overriding
 from nameplate.records.plan_record import Value
 from nameplate.records.result import Result
 from nameplate.records.study_record import StudyCell, StudyColumn, StudyTable
-from nameplate.studies._measured import StudyRun, remarks_of
+from nameplate.studies._cells import study_cell
+from nameplate.studies._measured import StudyRun
 from nameplate.studies._quantity import names_of_blocks
 from nameplate.studies._theory import Reached, peak_table
 from nameplate.studies._units import in_unit
+from nameplate.studies.published import Printed, published_items
 from nameplate.units import size_text
 
 # IOzone's columns as the studies name them, by the parameters of disk_block that do the same work.
@@ -28,6 +30,7 @@ _OPERATIONS: Mapping[str, Mapping[str, Value]] = {
     "fwrite": {"op": "write", "pattern": "sequential", "pass": "first", "library": "stdio"},
     "frewrite": {"op": "write", "pattern": "sequential", "pass": "again", "library": "stdio"},
     "fread": {"op": "read", "pattern": "sequential", "pass": "first", "library": "stdio"},
+    "freread": {"op": "read", "pattern": "sequential", "pass": "again", "library": "stdio"},
 }
 
 
@@ -51,16 +54,15 @@ def disk_file_note(measured: StudyRun, published: str) -> str:
 
 
 def iozone_table(
-    measured: StudyRun, columns: Mapping[int, Mapping[str, float]], unit: str, file_bytes: int, notes: Sequence[str]
+    measured: StudyRun, columns: Mapping[int, Mapping[str, Printed]], unit: str, file_bytes: int, notes: Sequence[str]
 ) -> StudyTable:
     """Return a table of IOzone's values, here and in the study, and nameplate's values for the same work.
 
     ``columns`` has the published values in ``unit`` by record size in bytes, then by operation: "write", "rewrite",
     "read", "reread", "random-read", "random-write", "backward-read", "record-rewrite", "stride-read", "fwrite",
-    "frewrite" or "fread". Other operations are ignored. ``unit`` is a key of ``FACTORS``. ``file_bytes`` is the size of
-    the file that IOzone and nameplate use here. There is one column for each record size, and one row for each
-    operation that has a published value. ``notes`` are sentences that are shown under the table, before a note on
-    IOzone's tests.
+    "frewrite", "fread" or "freread". Other operations are ignored. ``unit`` is a key of ``FACTORS``. ``file_bytes`` is
+    the size of the file that IOzone and nameplate use here. There is one column for each record size, and one row for
+    each operation that has a published value. ``notes`` are sentences that are shown under the table.
     """
     rows = [name for name in _OPERATIONS if any(name in rows_of_column for rows_of_column in columns.values())]
     cells = [
@@ -71,33 +73,26 @@ def iozone_table(
     return StudyTable(
         title="IOzone", corner="operation", rows=rows,
         columns=[StudyColumn(f"records of {name}", unit) for name in names_of_blocks(list(columns))], cells=cells,
-        here="IOzone here", alternative="nameplate here", notes=[*notes, _TESTS, *_missing(measured)],
+        here="IOzone here", alternative="nameplate here", notes=[*notes, *_missing(measured)],
     )  # fmt: skip
 
 
-_TESTS = (
-    "IOzone runs its tests 0 to 2 here: write, read, and random read and write. The other operations have nameplate's "
-    "value only."
-)
-
-
-def _cell(measured: StudyRun, work: tuple[str, int, int], published: float | None, unit: str) -> StudyCell:
+def _cell(measured: StudyRun, work: tuple[str, int, int], published: Printed | None, unit: str) -> StudyCell:
     operation, record, file_bytes = work
     value_here = iozone_like(measured, operation, record, file_bytes)
-    return StudyCell(
-        in_unit(iozone_value(measured, operation, record), unit), published,
-        in_unit(value_here.summary.sustained, unit) if value_here else None, remarks_of(value_here),
+    return study_cell(
+        in_unit(iozone_value(measured, operation, record, file_bytes), unit), published, value_here,
+        alternative=in_unit(value_here.summary.sustained, unit) if value_here else None,
     )  # fmt: skip
 
 
-def iozone_value(measured: StudyRun, operation: str, record: int) -> float | None:
+def iozone_value(measured: StudyRun, operation: str, record: int, file_bytes: int) -> float | None:
     """Return IOzone's own value of an operation in this run, in B/s; None if IOzone did not run or gave no value.
 
-    ``operation`` is an operation of ``iozone_table``, and ``record`` is the record size in bytes. IOzone runs only
-    "write", "rewrite", "read", "reread", "random-read" and "random-write" here; the result for any other operation is
-    None.
+    ``operation`` is an operation of ``iozone_table``; ``record`` is the record size and ``file_bytes`` the size of the
+    file, both in bytes.
     """
-    work = f"{operation.replace('-', ' ')}, {size_text(record)} records,"
+    work = f"{operation.replace('-', ' ')}, {size_text(record)} records, {size_text(file_bytes)} file,"
     return next((r.value for r in measured.references if r.tool == "iozone" and r.work.startswith(work)), None)
 
 
@@ -121,7 +116,9 @@ def _missing(measured: StudyRun) -> list[str]:
     return [f"IOzone did not run here: {'; '.join(reasons)}."]
 
 
-def disk_peak(measured: StudyRun, op: str, published_gbs: float, published_reached_gbs: float) -> StudyTable:
+def disk_peak(
+    measured: StudyRun, op: str, published_gbs: Printed, published_reached_gbs: Printed | None
+) -> StudyTable:  # fmt: skip
     """Return a table of the disk's theoretical bandwidth in GB/s, and of the share of it that was measured.
 
     ``op`` is the direction, "read" or "write". ``published_gbs`` is the study's theoretical peak and
@@ -146,29 +143,31 @@ def disk_peak(measured: StudyRun, op: str, published_gbs: float, published_reach
 _FROM_CACHE = "what the page cache serves may exceed the disk's peak, in the study as well"
 
 
-def iozone_matrix(measured: StudyRun, sizes: Sequence[int], records: Sequence[int]) -> StudyTable:
-    """Return a table of nameplate's values for all operations of IOzone's automatic mode; IOzone itself is not shown.
+def iozone_matrix(
+    measured: StudyRun, sizes: Sequence[int], records: Sequence[int], printed: Mapping[tuple[int, int], str]
+) -> StudyTable:  # fmt: skip
+    """Return a table of all operations of IOzone's automatic mode, by IOzone and by nameplate.
 
     ``sizes`` are file sizes and ``records`` record sizes, both in bytes. There is one row for each operation of
     ``iozone_table``, and one column in KiB/s for each pair of a file size and a record size, ordered by file size, then
-    by record size. A value that was not measured is None.
+    by record size. ``printed`` has the name of the published table for the pairs that have one. A value that was not
+    measured is None.
     """
     places = [(size, record) for size in sizes for record in records]
-    matching = [
-        [measured.find("disk_block", "bandwidth", {**params, "size": size, "block": record, "threads": 1})
-         for size, record in places]
-        for params in _OPERATIONS.values()
-    ]  # fmt: skip
+    published = {at: published_items(measured.plan, table) for at, table in printed.items()}
     cells = [
-        [StudyCell(in_unit(r.summary.sustained, "KiB/s") if r else None, remarks=remarks_of(r)) for r in row]
-        for row in matching
-    ]
+        [_cell(measured, (operation, record, size), published.get((size, record), {}).get(operation), "KiB/s")
+         for size, record in places]
+        for operation in _OPERATIONS
+    ]  # fmt: skip
     columns = [StudyColumn(f"{' by '.join(names_of_blocks(position))}", "KiB/s") for position in places]
-    return StudyTable(title="IOzone's automatic mode", corner="operation", rows=list(_OPERATIONS), columns=columns,
-                      cells=cells, has_ratio=False, notes=[_ALONE])  # fmt: skip
+    return StudyTable(
+        title="IOzone's automatic mode", corner="operation", rows=list(_OPERATIONS), columns=columns, cells=cells,
+        here="IOzone here", alternative="nameplate here", notes=[_LEGIBLE, *_missing(measured)],
+    )  # fmt: skip
 
 
-_ALONE = (
-    "File by record size. The document's table cannot be read, so that these values stand alone. The whole matrix: "
-    "nameplate run iozone-auto."
+_LEGIBLE = (
+    "File by record size. One row of the document's table can be read, that of a file of 1 MiB by records of 64 KiB, "
+    "without its stride read. The whole matrix: nameplate run iozone-auto."
 )

@@ -6,9 +6,12 @@ Fields identify a published value (``StudyQuantity``). A ``Named`` maps headings
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import groupby
 
 from nameplate.records.study_record import StudyAxis, StudyChart, StudyColumn, StudyLine, StudyTable
+from nameplate.studies._measured import is_over_loopback
 from nameplate.studies._quantity import Fields, StudyQuantity, names_of_blocks, names_of_threads
+from nameplate.studies.published import Printed
 
 Named = Mapping[str, Fields]
 
@@ -63,8 +66,8 @@ def along_threads(title: str, quantity: StudyQuantity, lines: Named, counts: Seq
 
     ``counts`` are the numbers of threads on the x axis. ``lines`` maps the name of each line to its other fields. Each
     line is drawn twice: from the run, and from the published values. A value that is missing, is not a number or is not
-    above 0 gives no point, and a line without points is left out. The y axis is logarithmic if the values span more
-    than a factor of 10.
+    above 0 gives no point, so that its line has a gap, and a line without points is left out. The y axis is logarithmic
+    if the values span more than a factor of 10.
     """
     axis = StudyAxis("threads", names=[(float(count), str(count)) for count in counts])
     return _chart(title, quantity, lines, axis, [(float(count), {"threads": count}) for count in counts])
@@ -75,8 +78,8 @@ def along_blocks(title: str, quantity: StudyQuantity, lines: Named, blocks: Sequ
 
     ``blocks`` are the block sizes on the x axis. ``lines`` maps the name of each line to its other fields. Each line is
     drawn twice: from the run, and from the published values. A value that is missing, is not a number or is not above 0
-    gives no point, and a line without points is left out. The y axis is logarithmic if the values span more than a
-    factor of 10.
+    gives no point, so that its line has a gap, and a line without points is left out. The y axis is logarithmic if the
+    values span more than a factor of 10.
     """
     names = zip(map(float, blocks), names_of_blocks(blocks), strict=True)
     axis = StudyAxis("block size", is_logarithmic=True, names=list(names))
@@ -86,7 +89,7 @@ def along_blocks(title: str, quantity: StudyQuantity, lines: Named, blocks: Sequ
 def _chart(
     title: str, quantity: StudyQuantity, lines: Named, x: StudyAxis, places: Sequence[tuple[float, Fields]]
 ) -> StudyChart:
-    """Return a chart with the run's and the published values of each line.
+    """Return a chart with the run's and the published values of each line, one line for each part without a gap.
 
     ``places`` has each position along x with its fields. The y axis is logarithmic if the values span more than a
     factor of 10.
@@ -94,13 +97,14 @@ def _chart(
     drawn = []
     for name, fields in lines.items():
         params_of_points = [{**fields, **position} for _, position in places]
-        for values, is_published in (
-            (map(quantity.here, params_of_points), False),
-            (map(quantity.printed, params_of_points), True),
-        ):
-            value_pairs = zip((at for at, _ in places), values, strict=True)
-            points = [(at, value) for at, value in value_pairs if isinstance(value, float) and value > 0]
-            drawn += [StudyLine(name, points, is_published)] if points else []
+        printed = [p.value if isinstance(p, Printed) else None for p in map(quantity.printed, params_of_points)]
+        for values, is_published in ((map(quantity.here, params_of_points), False), (printed, True)):
+            points = zip((at for at, _ in places), values, strict=True)
+            for is_known, segment in groupby(points, key=lambda point: point[1] is not None and point[1] > 0):
+                drawn += [StudyLine(name, [(at, value or 0.0) for at, value in segment], is_published)] * is_known
+    is_local = any(is_over_loopback(quantity.result({**fields, **position})) for fields in lines.values()
+                   for _, position in places)  # fmt: skip
     heights = [y for line in drawn for _, y in line.points]
     is_long = bool(heights) and max(heights) > 10 * min(heights)
+    title = f"{title}, here over loopback" if is_local else title
     return StudyChart(title, x, StudyAxis(f"{quantity.name} ({quantity.unit})", is_long), drawn)

@@ -20,6 +20,7 @@ class StudyRun:
     - ``rated``: the values given with ``--rated`` in SI base units, by keys such as "memory B/s" (``parse_rated``)
     - ``references``: the values of reference tools in this run
     - ``notes``: the notes of the plan, which say what was left out or shortened
+    - ``rounds``: the planned number of rounds, None if the plan has no fixed number
     """
 
     plan: str
@@ -29,6 +30,7 @@ class StudyRun:
     rated: Mapping[str, float] = field(default_factory=dict)
     references: Sequence[Reference] = ()
     notes: Sequence[str] = ()
+    rounds: int | None = None
 
     def find(self, probe: str, metric: str, params: Mapping[str, Value], *, in_series: bool = False) -> Result | None:
         """Return the result of a metric of a probe, for the first experiment whose parameters include ``params``.
@@ -65,15 +67,22 @@ class StudyRun:
 
 
 def remarks_of(result: Result | None) -> list[str]:
-    """Return the remarks on a result for a table cell: why it has no value, or that its threads share a CPU.
+    """Return the remarks on a result for a table cell: why it has no value, or the conditions of its value.
 
-    The list is empty if neither applies, or if ``result`` is None.
+    The conditions are that no network card was used, and that threads share a CPU. The list is empty if none applies,
+    or if ``result`` is None.
     """
     if result is None:
         return []
     if result.summary.value is None:
         return [result.summary.why_no_value]
-    return ["more threads than CPUs, so threads share a CPU"] if result.oversubscribed else []
+    loopback = ["over the loopback of this machine, without a network card"] * is_over_loopback(result)
+    return [*loopback, *["more threads than CPUs, so threads share a CPU"] * result.oversubscribed]
+
+
+def is_over_loopback(result: Result | None) -> bool:
+    """Return whether a result was measured between two processes of one machine; False if ``result`` is None."""
+    return result is not None and result.summary.probe.startswith("net_") and result.facts.get("is_local") == 1
 
 
 def series_values(result: Result | None) -> list[float]:

@@ -1,135 +1,226 @@
-"""The cost of an MPI message: the lines on both sides of the break at the MTU, and the study's Figures 3 and 4."""
+"""The cost of an MPI message: one line on each side of the MTU, all segments, and the study's Figures 3 and 4."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from statistics import median
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
 
 from nameplate.probes.shared.ceilings import overriding
 from nameplate.probes.shared.grid import grouped
 from nameplate.probes.shared.message_cost import BoundedLine, Cost, bounded_lines, find_costs, link_mtus
-from nameplate.records.result import Quantity, Result
+from nameplate.records.result import CEILING_TOLERANCE, Result
 from nameplate.records.study_record import StudyAxis, StudyCell, StudyChart, StudyColumn, StudyLine, StudyTable
+from nameplate.studies._cells import computed, study_cell
 from nameplate.studies._measured import StudyRun
 from nameplate.studies._mtu_break import MtuBreak, find_mtu_break
-from nameplate.studies._units import FACTORS, in_unit
-from nameplate.studies.published import published, published_items
-
-if TYPE_CHECKING:
-    from nameplate.statistics.piecewise_linear import FittedLine
+from nameplate.studies._two_lines import Curve, LeastSquares, fit_line
+from nameplate.studies._units import in_unit
+from nameplate.studies.published import Printed, published, published_items
 
 _PROBE = "mpi_pingpong"
-# The published table and the heading for each side of the break.
+# The published table and the heading for each side of the MTU.
 _SIDES = {"below-1500-bytes": "below the MTU", "from-1500-bytes": "from the MTU on"}
-_BANDWIDTH = "1/t_w, Mbit/s"
-_COSTS: Mapping[str, tuple[str, str]] = {
-    "t_s, µs": ("startup_time", "µs"),
-    "t_w, µs/B": ("incremental_cost", "µs/B"),
-    _BANDWIDTH: ("bandwidth", "Mbit/s"),
-}
 _MTU_BYTES = 1500.0
-_DEFINITION = "A message's time is half of a round trip: t_s + t_w × size."
+# An intercept that is lower than the time of the smallest message by more than this share is no start-up time.
+_STARTUP_WITHIN = 0.1
+_GIVE_LINK = "give this link's rate with --rated net=100Mbit/s"
+_DEFINITION = (
+    "As in the study, a line t_s + t_w × size is fitted by least squares to all messages on each side of the MTU; a "
+    "message's time is half of a round trip."
+)
+_SEGMENTS = (
+    "The lines that fit all sizes best (mpi_pingpong, one pair). The last one is that of the largest messages, which "
+    "the link limits."
+)
 
 
 def message_tables(measured: StudyRun) -> list[StudyTable]:
-    """Return two tables: the cost of a message below and from the MTU on, and the values given in the study's text.
+    """Return three tables: the cost of a message below and from the MTU on, its segments, and values of the text.
 
     The cost of a message is its startup time t_s (µs), its time per byte t_w (µs/B), and 1/t_w (Mbit/s). ``measured``
     must be a run of the plan "cse557-now", whose published values are shown; another plan raises KeyError. A value that
     the run lacks is None.
     """
-    return [_cost_table(measured), _text_table(measured)]
-
-
-@dataclass(frozen=True)
-class _Sides:
-    """The lines of a message's cost by the name of the side of the MTU, the break between them, and a remark.
-
-    ``at`` is the position of the break in bytes, None if one line holds on both sides or none is known.
-    """
-
-    lines: Mapping[str, BoundedLine]
-    at: Quantity | None
-    remark: str
-
-
-def _sides(measured: StudyRun) -> _Sides:
-    """Return the lines on both sides of the break nearest to the MTU, or the line at the MTU for both sides."""
-    below, above = _SIDES
-    costs = _costs(measured)
-    if not costs:
-        return _Sides({}, None, "no message was measured")
-    mtu_break = find_mtu_break(costs[0], measured.machine)
-    if isinstance(mtu_break, MtuBreak):
-        near = f"the break nearest to the MTU of {mtu_break.link}, {mtu_break.mtu_bytes:,.0f} B"
-        return _Sides({below: mtu_break.below, above: mtu_break.above}, mtu_break.at, near)
-    mtu = min(link_mtus(measured.machine).values(), default=0.0) if costs[0].pairs_between_nodes else 0.0
-    line = next((piece for piece in bounded_lines(costs[0]) if piece.from_bytes <= mtu <= piece.to_bytes), None)
-    if line is None or not mtu:
-        return _Sides({}, None, mtu_break.reason)
-    return _Sides({below: line, above: line}, None, f"{mtu_break.reason}: one line holds on both sides of the MTU")
+    return [_cost_table(measured), _segment_table(measured), _text_table(measured)]
 
 
 def _cost_table(measured: StudyRun) -> StudyTable:
     """Return a table of t_s, t_w and 1/t_w on both sides of the MTU, with 95 % intervals and shares of the link."""
-    sides = _sides(measured)
-    printed = {(p.table, p.metric): p.value for p in published(measured.plan) if p.probe == _PROBE}
-    rows = {
-        name: [StudyCell(_value(sides.lines.get(table), metric, unit), printed[table, metric]) for table in _SIDES]
-        for name, (metric, unit) in _COSTS.items()
+    lines, reason = _sides(measured)
+    printed = {(p.table, p.metric): p.printed for p in published(measured.plan) if p.probe == _PROBE}
+    smallest = _smallest(measured)
+    startup, per_byte, carried, of_link = [], [], [], []
+    for table in _SIDES:
+        line = lines.get(table)
+        remarks = [reason] if line is None else []
+        startup_s, per_byte_s, bandwidth = (line.startup_s, line.per_byte_s, line.bandwidth) if line else (None,) * 3
+        startup.append(_startup_cell(startup_s, smallest, printed[table, "startup_time"], remarks))
+        printed_cost = printed[table, "incremental_cost"]
+        per_byte.append(study_cell(in_unit(per_byte_s, "µs/B"), printed_cost, remarks=remarks))
+        carried.append(study_cell(in_unit(bandwidth, "Mbit/s"), printed[table, "bandwidth"], remarks=remarks))
+        # The document gives the share of the line from 1,500 B on only.
+        theirs = printed[table, "bandwidth"] if table == "from-1500-bytes" else None
+        of_link.append(_of_link(measured, bandwidth, theirs))
+    intervals = {
+        name: [study_cell(_span(getattr(lines[table], field) if table in lines else None, unit)) for table in _SIDES]
+        for name, field, unit in (("t_s, µs", "startup_ci", "µs"), ("t_w, µs/B", "per_byte_ci", "µs/B"))
     }
-    for name in ("t_s, µs", "t_w, µs/B"):
-        metric, unit = _COSTS[name]
-        rows[f"{name}, 95 % interval"] = [_interval(sides.lines.get(table), metric, unit) for table in _SIDES]
-    at = sides.at.value if sides.at else None
-    rows["break point, B"] = [StudyCell(at, printed["all", "breakpoint"], remarks=[sides.remark]), StudyCell()]
-    if sides.at:
-        rows["break point, B, 95 % interval"] = [StudyCell(_span(sides.at, "B")), StudyCell()]
-    link = overriding(measured.rated, "net_stream", "B/s")
-    rows["1/t_w, % of the link"] = [
-        _of_link(cell, link.value if link else None, measured, index == 1)
-        for index, cell in enumerate(rows[_BANDWIDTH])
-    ]
-    return StudyTable(title="Cost of a message", rows=list(rows), columns=[StudyColumn(n) for n in _SIDES.values()],
-                      cells=list(rows.values()), notes=[_DEFINITION])  # fmt: skip
+    rows = {
+        "t_s, µs": startup, "t_s, µs, 95 % interval": intervals["t_s, µs"],
+        "t_w, µs/B": per_byte, "t_w, µs/B, 95 % interval": intervals["t_w, µs/B"],
+        "1/t_w, Mbit/s": carried, "1/t_w, % of the link": of_link,
+        "break at the MTU": [_break_cell(measured), study_cell(None)],
+    }  # fmt: skip
+    mtu = _mtu(measured)
+    return StudyTable(
+        title="Cost of a message", rows=list(rows), columns=[StudyColumn(n) for n in _SIDES.values()],
+        cells=list(rows.values()), notes=[_DEFINITION, *([f"The MTU here: {mtu:,.0f} B."] if lines else [])],
+    )  # fmt: skip
 
 
-def _value(line: BoundedLine | None, metric: str, unit: str) -> float | None:
-    if line is None:
-        return None
-    if metric == "bandwidth":
-        carried = line.bandwidth("B/s")
-        return in_unit(carried.value, unit) if carried else None
-    return in_unit((line.startup if metric == "startup_time" else line.per_byte).value, unit)
+def _startup_cell(
+    startup_s: float | None, smallest: tuple[float, float] | None, printed: Printed | None, remarks: Sequence[str] = ()
+) -> StudyCell:  # fmt: skip
+    """Return the cell of a start-up time, without a value if the smallest message takes clearly longer."""
+    if startup_s is None or smallest is None or startup_s >= (1 - _STARTUP_WITHIN) * smallest[1]:
+        return study_cell(in_unit(startup_s, "µs"), printed, remarks=remarks)
+    why = (
+        f"the line starts at {startup_s * 1e6:.3g} µs, which is no start-up time: a message of {smallest[0]:,.0f} B "
+        f"takes {smallest[1] * 1e6:.3g} µs"
+    )
+    return study_cell(None, printed, remarks=[*remarks, why])
 
 
-def _interval(line: BoundedLine | None, metric: str, unit: str) -> StudyCell:
-    if line is None:
-        return StudyCell()
-    return StudyCell(_span(line.startup if metric == "startup_time" else line.per_byte, unit))
-
-
-def _span(fitted: Quantity, unit: str) -> str | None:
-    low, high = (in_unit(end, unit) for end in fitted.ci or (None, None))
-    return f"{low:.4g} to {high:.4g}" if low is not None and high is not None else None
-
-
-def _of_link(cell: StudyCell, link: float | None, measured: StudyRun, is_printed: bool) -> StudyCell:
-    """Return a cell with 1/t_w in percent of the link's rate; the link of the study carries 100 Mbit/s."""
+def _of_link(measured: StudyRun, carried: float | None, printed: Printed | None) -> StudyCell:
+    """Return a cell with a bandwidth in B/s in percent of the link; the link of the study carries 100 Mbit/s."""
     theirs = published_items(measured.plan, "text")["link"]
-    here = cell.here / (link / FACTORS["Mbit/s"]) * 100 if isinstance(cell.here, float) and link else None
-    # The document gives the share of the line from 1,500 B on only.
-    printed = cell.published / theirs * 100 if isinstance(cell.published, float) and is_printed else None
-    return StudyCell(here, printed, remarks=[] if link else ["give this link's rate with --rated net=100Mbit/s"])
+    link = _link(measured)
+    of_theirs = computed(printed.value / theirs.value * 100) if printed else None
+    if carried is None or link is None:
+        return study_cell(None, of_theirs, remarks=[] if link else [_GIVE_LINK])
+    return study_cell(carried / link * 100, of_theirs, remarks=_above_link(measured, carried, link))
+
+
+def _above_link(measured: StudyRun, carried: float, link: float) -> list[str]:
+    """Return why a bandwidth exceeds that of the link, as a list with one clause; [] if it does not."""
+    most = link * (1 + CEILING_TOLERANCE)
+    if carried <= most:
+        return []
+    *smaller, last = _segments(measured)
+    final = _bandwidth(last)
+    if smaller and final is not None and final <= most:
+        return [
+            f"more than the link carries: messages of up to {last.from_bytes:,.0f} B are faster than it, as with a "
+            f"shaper that lets a burst pass; the largest get {final / link * 100:.3g} % of it"
+        ]
+    return ["more than the link carries: the rate given with --rated is not this link's, or the messages are too small"]
+
+
+def _break_cell(measured: StudyRun) -> StudyCell:
+    """Return a cell that answers whether the cost has a break at the MTU, with the position of each break."""
+    cost = next(iter(_costs(measured)), None)
+    if cost is None:
+        return study_cell(None, "yes, at 1,500 B", remarks=["no message was measured"])
+    mtu_break = find_mtu_break(cost, measured.machine)
+    if isinstance(mtu_break, MtuBreak):
+        low, high = mtu_break.at.ci or (mtu_break.at.value, mtu_break.at.value)
+        here = f"yes, at {low:,.0f} to {high:,.0f} B"
+        return study_cell(
+            here, "yes, at 1,500 B", remarks=[f"the MTU of {mtu_break.link} is {mtu_break.mtu_bytes:,.0f} B"]
+        )
+    if not cost.pairs_between_nodes or not link_mtus(measured.machine):
+        return study_cell(None, "yes, at 1,500 B", remarks=[mtu_break.reason])
+    breaks = ", ".join(f"{bend.at_bytes:,.0f} B" for bend in cost.lines.breaks)
+    return study_cell(f"no, only at {breaks}" if breaks else "no break", "yes, at 1,500 B", remarks=[mtu_break.reason])
+
+
+def _segment_table(measured: StudyRun) -> StudyTable:
+    """Return a table of the lines that fit all sizes best, with the share of the link that each carries."""
+    smallest = _smallest(measured)
+    rows: dict[str, list[StudyCell]] = {}
+    for line in _segments(measured):
+        carried = _bandwidth(line)
+        rows[f"{line.from_bytes:,.0f} to {line.to_bytes:,.0f} B"] = [
+            _startup_cell(line.startup.value, smallest, None), study_cell(in_unit(line.per_byte.value, "µs/B")),
+            study_cell(_span(line.per_byte.ci, "µs/B")), study_cell(in_unit(carried, "Mbit/s")),
+            _of_link(measured, carried, None),
+        ]  # fmt: skip
+    columns = [StudyColumn("t_s", "µs"), StudyColumn("t_w", "µs/B"), StudyColumn("95 % interval", "µs/B"),
+               StudyColumn("1/t_w", "Mbit/s"), StudyColumn("of the link", "%")]  # fmt: skip
+    return StudyTable(title="Cost of a message, by segment", corner="messages", rows=list(rows), columns=columns,
+                      cells=list(rows.values()), has_ratio=False, notes=[_SEGMENTS])  # fmt: skip
+
+
+def _sides(measured: StudyRun) -> tuple[Mapping[str, LeastSquares], str]:
+    """Return the study's lines by the name of the side of the MTU, and the reason why there are none."""
+    cost = next(iter(_costs(measured)), None)
+    if cost is None:
+        return {}, "no message was measured"
+    if not cost.pairs_between_nodes:
+        return {}, "the messages stay within one node and use no link"
+    mtu = _mtu(measured)
+    below = [[(size, time) for size, time in curve if size < mtu] for curve in _curves(measured)]
+    above = [[(size, time) for size, time in curve if size >= mtu] for curve in _curves(measured)]
+    fitted = {side: fit_line(curves) for side, curves in zip(_SIDES, (below, above), strict=True)}
+    return {side: line for side, line in fitted.items() if line}, "too few sizes were measured"
+
+
+def _curves(measured: StudyRun) -> list[Curve]:
+    """Return curves of time in seconds against size in bytes: one for each pair of mpi_pairs.
+
+    If the pairs were not measured, there is one for each round of mpi_pingpong with the fewest pairs at once.
+    """
+    by_pair: dict[int, Curve] = {}
+    for result in measured.results:
+        if result.summary.probe == "mpi_pairs" and result.pairs:
+            for pair, time_s in enumerate(result.pairs):
+                if time_s:
+                    by_pair.setdefault(pair, []).append((float(result.summary.params["size"]), time_s))
+    if by_pair:
+        return [sorted(curve) for curve in by_pair.values()]
+    by_round: dict[int, Curve] = {}
+    for result in next(iter(_timed(measured).values()), []):
+        for index, time_s in enumerate(result.round_values):
+            by_round.setdefault(index, []).append((float(result.summary.params["size"]), time_s))
+    return [sorted(curve) for curve in by_round.values()]
+
+
+def _smallest(measured: StudyRun) -> tuple[float, float] | None:
+    """Return the size in bytes and the time in seconds of the smallest message of one pair."""
+    return min(next(iter(_times(measured).values()), []), default=None)
+
+
+def _segments(measured: StudyRun) -> list[BoundedLine]:
+    costs = _costs(measured)
+    return bounded_lines(costs[0]) if costs else []
+
+
+def _bandwidth(line: BoundedLine) -> float | None:
+    """Return 1/t_w in B/s; None if the interval of t_w reaches 0."""
+    carried = line.bandwidth("B/s")
+    return carried.value if carried else None
+
+
+def _mtu(measured: StudyRun) -> float:
+    return min(link_mtus(measured.machine).values(), default=_MTU_BYTES)
+
+
+def _link(measured: StudyRun) -> float | None:
+    """Return the rate of the link in B/s that was given, None without one."""
+    link = overriding(measured.rated, "net_stream", "B/s")
+    return link.value if link else None
+
+
+def _span(ends: tuple[float, float] | None, unit: str) -> str | None:
+    low, high = (in_unit(end, unit) for end in ends or (None, None))
+    return f"{low:.4g} to {high:.4g}" if low is not None and high is not None else None
 
 
 def message_charts(measured: StudyRun) -> list[StudyChart]:
     """Return the study's Figure 3 and Figure 4: the time of a message against its size, in µs and bytes.
 
-    Figure 3 shows one pair of processes with the fitted and the published lines, Figure 4 several pairs at the same
-    time. ``measured`` must be a run of the plan "cse557-now"; another plan raises KeyError.
+    Figure 3 shows all pairs of nodes, or one pair if they were not measured, with the fitted and the published lines;
+    Figure 4 several pairs at the same time. ``measured`` must be a run of the plan "cse557-now"; another plan raises
+    KeyError.
     """
     return [_figure_3(measured), _figure_4(measured)]
 
@@ -145,19 +236,20 @@ def _text_table(measured: StudyRun) -> StudyTable:
     backplane = max(measured.derived(_PROBE, "backplane_bandwidth"), default=None,
                     key=lambda r: int(r.summary.params.get("size", 0)))  # fmt: skip
     carried = backplane.summary.value if backplane else None
-    (slower, most), startup = _slower(measured), measured.derived(_PROBE, "startup_time")
-    link = overriding(measured.rated, "net_stream", "B/s")
-    first = in_unit(startup[0].summary.value, "µs") if startup else None
+    slower, most = _slower(measured)
+    segments = _segments(measured)
+    link = _link(measured)
+    pond = text["Pond start-up time, small messages"]
     rows = {
-        "backplane, Gbit/s": StudyCell(
-            in_unit(carried, "Gbit/s"), f"{text['backplane of the switch']:g} (as stated; 2.5 in its introduction)",
+        "backplane, Gbit/s": study_cell(
+            in_unit(carried, "Gbit/s"), f"{text['backplane of the switch'].text} (as stated; 2.5 in its introduction)",
             remarks=[_saturation(backplane)]),
-        "most processors slower by, µs": StudyCell(
-            in_unit(slower, "µs"), f"{text['12 processors against 2 or 6']:g} (6 pairs against 1 or 3)",
+        "most processors slower by, µs": study_cell(
+            in_unit(slower, "µs"), f"{text['12 processors against 2 or 6'].text} (6 pairs against 1 or 3)",
             remarks=[f"{most} pairs compared with one; the median over the sizes"] if most > 1 else []),
-        "Pond: start-up of small messages, µs": StudyCell(first, text["Pond start-up time, small messages"]),
-        "link, Mbit/s": StudyCell(in_unit(link.value, "Mbit/s") if link else None, text["link"],
-                                  remarks=[] if link else ["give this link's rate with --rated net=100Mbit/s"]),
+        "Pond: start-up of small messages, µs": _startup_cell(
+            segments[0].startup.value if segments else None, _smallest(measured), pond),
+        "link, Mbit/s": study_cell(in_unit(link, "Mbit/s"), text["link"], remarks=[] if link else [_GIVE_LINK]),
     }  # fmt: skip
     return StudyTable(title="Messages, in the text", rows=list(rows), columns=[StudyColumn("value")],
                       cells=[[cell] for cell in rows.values()])  # fmt: skip
@@ -183,42 +275,44 @@ def _slower(measured: StudyRun) -> tuple[float | None, int]:
     return (longer[len(longer) // 2] if longer else None), max(by_pairs)
 
 
-def _times(measured: StudyRun) -> dict[int, list[tuple[float, float]]]:
-    """Return points (message size in bytes, one-way time in seconds) by the number of pairs that send at once."""
+def _timed(measured: StudyRun) -> dict[int, list[Result]]:
+    """Return the results of message times by the number of pairs that send at once, fewest first."""
     timed: list[Result] = [
         r for r in measured.results
         if r.summary.probe == _PROBE and r.summary.metric == "latency" and r.summary.value is not None
     ]  # fmt: skip
     groups = grouped(timed, lambda r: str(r.summary.params["pairs"]))
+    return {int(pairs): groups[pairs] for pairs in sorted(groups, key=int)}
+
+
+def _times(measured: StudyRun) -> dict[int, list[tuple[float, float]]]:
+    """Return points (message size in bytes, one-way time in seconds) by the number of pairs that send at once."""
     return {
-        int(pairs): sorted((float(r.summary.params["size"]), r.summary.value or 0.0) for r in results_of_pairs)
-        for pairs, results_of_pairs in sorted(groups.items(), key=lambda item: int(item[0]))
+        pairs: sorted((float(r.summary.params["size"]), r.summary.value or 0.0) for r in results)
+        for pairs, results in _timed(measured).items()
     }
 
 
 def _figure_3(measured: StudyRun) -> StudyChart:
-    one = _in_microseconds(next(iter(_times(measured).values()), []))
-    costs = _costs(measured)
-    fitted = costs[0].lines if costs else None
-    lines = [StudyLine("time of a message", one, is_joined=False)]
-    lines += [_drawn(line, one) for line in (fitted.lines if fitted else ())]
-    largest = max((size for size, _ in one), default=1e5)
+    curves = _curves(measured)
+    points = _in_microseconds(sorted(point for curve in curves for point in curve))
+    largest = max((size for size, _ in points), default=1e5)
+    mtu = _mtu(measured)
+    spans = {"below-1500-bytes": (0.0, mtu), "from-1500-bytes": (mtu, largest)}
+    lines = [StudyLine(_scatter_name(measured), points, is_joined=False)]
+    for side, line in _sides(measured)[0].items():
+        ends = [(at, (line.startup_s + line.per_byte_s * at) * 1e6) for at in spans[side]]
+        lines.append(StudyLine(f"line {_SIDES[side]}", ends))
     lines += _published_lines(measured.plan, largest)
-    marks = [(bend.at_bytes, f"{bend.at_bytes:,.0f} B") for bend in (fitted.breaks if fitted else ())]
-    return StudyChart("Figure 3: time against message size", StudyAxis("message size (B)"), StudyAxis("time (µs)"),
-                      lines, marks)  # fmt: skip
+    return StudyChart(
+        "Figure 3: time against message size", StudyAxis("message size (B)", has_zero=True), StudyAxis("time (µs)"),
+        lines, [(mtu, f"MTU {mtu:,.0f} B")],
+    )  # fmt: skip
 
 
-def _drawn(line: FittedLine, points: Sequence[tuple[float, float]]) -> StudyLine:
-    """Return a fitted line with its slope, drawn through the median of its points.
-
-    The fitted t_s may be limited to 0, which would draw the line below its points.
-    """
-    drawn = [(size, time) for size, time in points if line.first_bytes <= size <= line.last_bytes]
-    slope = line.per_byte_s * 1e6
-    above = median([time - slope * size for size, time in drawn]) if drawn else line.startup_s * 1e6
-    ends = [(at, above + slope * at) for at in (line.first_bytes, line.last_bytes)]
-    return StudyLine(f"line from {line.first_bytes:,.0f} B", ends)
+def _scatter_name(measured: StudyRun) -> str:
+    is_all = any(r.summary.probe == "mpi_pairs" and r.pairs for r in measured.results)
+    return "each pair of nodes" if is_all else "one pair, each round"
 
 
 def _published_lines(plan: str, largest: float) -> list[StudyLine]:
@@ -236,8 +330,9 @@ def _figure_4(measured: StudyRun) -> StudyChart:
         StudyLine(f"{pairs} pair{'s' if pairs > 1 else ''}", _in_microseconds(points))
         for pairs, points in _times(measured).items()
     ]
-    return StudyChart("Figure 4: several pairs at once", StudyAxis("message size (B)"), StudyAxis("time (µs)"), lines)
+    return StudyChart("Figure 4: several pairs at once", StudyAxis("message size (B)", has_zero=True),
+                      StudyAxis("time (µs)"), lines)  # fmt: skip
 
 
-def _in_microseconds(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+def _in_microseconds(points: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
     return [(size, time_s * 1e6) for size, time_s in points]

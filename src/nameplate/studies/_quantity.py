@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
 from nameplate.records.plan_record import Value
 from nameplate.records.result import Result
-from nameplate.records.study_record import StudyCell, StudyValue
-from nameplate.studies._measured import StudyRun, remarks_of
+from nameplate.records.study_record import StudyCell
+from nameplate.studies._cells import computed, study_cell
+from nameplate.studies._measured import StudyRun
 from nameplate.studies._units import FACTORS, in_unit
-from nameplate.studies.published import Published, published
+from nameplate.studies.published import Printed, Published, published
 
 # The fields that identify a published value in its table, by name: op, pattern, protocol, block_bytes and threads.
 Fields = Mapping[str, str | int]
@@ -70,8 +72,8 @@ class StudyQuantity:
             return None
         return in_unit(self.value(result, fields), self.unit)
 
-    def printed(self, fields: Fields) -> StudyValue:
-        """Return the published value for ``fields`` in ``unit``; None if the study has none.
+    def printed(self, fields: Fields) -> Printed | str | None:
+        """Return the published value for ``fields`` in ``unit``, with its digits; None if the study has none.
 
         If the printed unit must be wrong and the correct unit is not known, the result is text such as "0.00204 ms
         (?)".
@@ -83,8 +85,12 @@ class StudyQuantity:
         if cell is None:
             return None
         if not cell.corrected_unit:
-            return f"{cell.value:g} {cell.unit} (?)"
-        return cell.value * FACTORS[cell.corrected_unit] / FACTORS[self.unit]
+            return f"{cell.text} {cell.unit} (?)"
+        factor = FACTORS[cell.corrected_unit] / FACTORS[self.unit]
+        power = round(math.log10(factor))
+        if math.isclose(factor, 10.0**power):
+            return cell.printed.scaled(power)
+        return computed(cell.value * factor)
 
     def cell(self, fields: Fields) -> StudyCell:
         """Return the table cell for ``fields``: the run's value, the published value, nameplate's own value, remarks.
@@ -93,8 +99,8 @@ class StudyQuantity:
         ``alternative_metric``, None if the quantity has none. The remarks are the result of ``remarks_of`` for the
         run's result.
         """
-        return StudyCell(
-            self.here(fields), self.printed(fields), self._alternative(fields), remarks_of(self.result(fields))
+        return study_cell(
+            self.here(fields), self.printed(fields), self.result(fields), alternative=self._alternative(fields)
         )
 
     def _alternative(self, fields: Fields) -> float | None:

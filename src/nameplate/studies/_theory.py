@@ -9,9 +9,11 @@ from typing import NamedTuple
 from nameplate.probes.shared.ceilings import memory_bandwidth, overriding, textbook_clock
 from nameplate.records.result import Rated, Result
 from nameplate.records.study_record import StudyCell, StudyColumn, StudyTable
+from nameplate.studies._cells import computed, study_cell
 from nameplate.studies._measured import StudyRun
 from nameplate.studies._quantity import Fields, StudyQuantity
 from nameplate.studies._units import FACTORS, in_unit
+from nameplate.studies.published import Printed
 
 _NOTE = "The peak follows the study's own formula; it is not the ceiling that nameplate's other tables have."
 
@@ -28,7 +30,7 @@ class Reached:
 
     name: str
     here: tuple[float, str] | None
-    published: float | None
+    published: Printed | None
     remarks: tuple[str, ...] = ()
 
 
@@ -36,17 +38,14 @@ class Reached:
 class CpuFormula:
     """A study's formula of a CPU's peak, clock × cores × operations per cycle, with the numbers of the study.
 
-    ``per_cycle`` is the number of floating-point operations per clock cycle of one core.
+    ``per_cycle`` is the number of floating-point operations per clock cycle of one core, and ``peak_gflops`` the peak
+    in GFLOP/s that the study states.
     """
 
-    clock_ghz: float
+    clock_ghz: Printed
     cores: int
     per_cycle: int
-
-    @property
-    def peak_gflops(self) -> float:
-        """Return the study's theoretical peak in GFLOP/s."""
-        return self.clock_ghz * self.cores * self.per_cycle
+    peak_gflops: Printed
 
 
 def highest(quantity: StudyQuantity, fields: Iterable[Fields]) -> tuple[float, str] | None:
@@ -99,9 +98,9 @@ def cpu_theory(measured: StudyRun, formula: CpuFormula, reached: Sequence[Reache
     clock = clock_of(measured)
     cores = int(measured.machine.topology.cores)
     rows = {
-        "clock, GHz": StudyCell(in_unit(clock.value, "GHz"), formula.clock_ghz),
-        "cores": StudyCell(float(cores), float(formula.cores)),
-        "operations per cycle and core": StudyCell(float(formula.per_cycle), float(formula.per_cycle)),
+        "clock, GHz": study_cell(in_unit(clock.value, "GHz"), formula.clock_ghz),
+        "cores": study_cell(float(cores), Printed.of(f"{formula.cores}")),
+        "operations per cycle and core": study_cell(float(formula.per_cycle), Printed.of(f"{formula.per_cycle}")),
     }
     peak = clock.value * cores * formula.per_cycle if clock.value else None
     source = f"clock × cores × operations per cycle, with the {clock.source}" if peak else "the system lists no clock"
@@ -109,21 +108,25 @@ def cpu_theory(measured: StudyRun, formula: CpuFormula, reached: Sequence[Reache
     return _theory(peak_of_cpu, reached, rows, [_NOTE])
 
 
-def memory_theory(measured: StudyRun, published_gbs: float, formula: str, reached: Sequence[Reached]) -> StudyTable:
+def memory_theory(
+    measured: StudyRun, published_gbs: Printed | None, formula: str, reached: Sequence[Reached]
+) -> StudyTable:  # fmt: skip
     """Return a table of the memory's theoretical bandwidth in GB/s, and of the share of it that was measured.
 
     The run's peak is the value given with ``--rated`` for ``memory_block`` or ``memory``, otherwise it is computed from
-    the memory modules in the DMI table. ``published_gbs`` is the study's peak in GB/s (10⁹ bytes). ``formula``
-    describes how the study computed it, without a full stop. Each of ``reached`` adds one row with its value and one
-    with the value in percent of the peak; ``Reached.published`` is in GB/s. If the run's peak is not known, it and the
-    percentages are None.
+    the memory modules in the DMI table. ``published_gbs`` is the study's peak in GB/s (10⁹ bytes), None if the study
+    has none. ``formula`` describes how the study computed it, without a full stop. Each of ``reached`` adds one row
+    with its value and one with the value in percent of the peak; ``Reached.published`` is in GB/s. If the run's peak is
+    not known, it and the percentages are None.
     """
     known = overriding(measured.rated, "memory_block", "B/s") or memory_bandwidth(measured.machine)
     notes = [f"The study's formula: {formula}."]
     return _theory(_Peak("Theoretical memory bandwidth", "GB/s", known, published_gbs), reached, {}, notes)
 
 
-def peak_table(title: str, unit: str, known: Rated, published: float | None, reached: Sequence[Reached]) -> StudyTable:
+def peak_table(
+    title: str, unit: str, known: Rated, published: Printed | None, reached: Sequence[Reached]
+) -> StudyTable:  # fmt: skip
     """Return a table of a theoretical peak, here and in the study, and of the share of it that was measured.
 
     ``unit`` is the unit of the table, a key of ``FACTORS``. ``known`` is the run's peak in SI base units; if it has no
@@ -137,7 +140,7 @@ class _Peak(NamedTuple):
     title: str
     unit: str
     known: Rated
-    published: float | None
+    published: Printed | None
 
 
 def _theory(
@@ -145,7 +148,7 @@ def _theory(
 ) -> StudyTable:
     title, unit, known, published = theoretical_peak
     peak = in_unit(known.value, unit)
-    rows = {**factors, f"theoretical peak, {unit}": StudyCell(peak, published)}
+    rows = {**factors, f"theoretical peak, {unit}": study_cell(peak, published)}
     for reached_value in reached:
         value = in_unit(reached_value.here[0], unit) if reached_value.here else None
         remarks = (
@@ -153,14 +156,18 @@ def _theory(
             if reached_value.here
             else ["not measured here"]
         )
-        rows[f"{reached_value.name}, {unit}"] = StudyCell(value, reached_value.published, remarks=remarks)
-        rows[f"{reached_value.name}, % of the peak"] = StudyCell(
-            _percent(value, peak), _percent(reached_value.published, published)
+        rows[f"{reached_value.name}, {unit}"] = study_cell(value, reached_value.published, remarks=remarks)
+        rows[f"{reached_value.name}, % of the peak"] = study_cell(
+            _percent(value, peak), computed(_percent(_value(reached_value.published), _value(published)))
         )
     return StudyTable(
         title=title, rows=list(rows), columns=[StudyColumn("value")], cells=[[cell] for cell in rows.values()],
         notes=[f"Here: {known.source}.", *notes],
     )  # fmt: skip
+
+
+def _value(printed: Printed | None) -> float | None:
+    return printed.value if printed else None
 
 
 def _percent(value: float | None, of: float | None) -> float | None:

@@ -6,14 +6,18 @@ from collections.abc import Mapping
 from statistics import median
 
 from nameplate.records.result import Result
-from nameplate.records.study_record import StudyAxis, StudyCell, StudyChart, StudyColumn, StudyLine, StudyTable
+from nameplate.records.study_record import StudyAxis, StudyChart, StudyColumn, StudyLine, StudyTable
+from nameplate.studies._cells import study_cell
 from nameplate.studies._measured import StudyRun
 from nameplate.studies._theory import clock_of
 from nameplate.studies._units import FACTORS, in_unit
-from nameplate.studies.published import Published, published, published_items
+from nameplate.studies.published import Printed, Published, published, published_items
 
 _PROBE = "cpu_workset"
 _MACHINES = ("melmak", "cocoa-server", "cocoa-node")
+# For each machine, the name of its clock in ``more.csv``, and the printed quotient of its peak and its clock.
+_CLOCKS = ("", "COCOA server Pentium II Xeon", "COCOA nodes Pentium II")
+_PER_CLOCK = (None, Printed.of("0.567"), Printed.of("0.563"))
 # The rows of the table: the published metric and its unit.
 _ROWS: Mapping[str, tuple[str, str]] = {
     "L1 data cache, KiB": ("l1d_size", "KiB"),
@@ -32,8 +36,8 @@ _NOTES = [
     "Each column compares this machine with one of the study's. The document gives melmak's peak twice: 175 in its "
     "results and 170 in its conclusions.",
 ]
-# The ends of the published lines on the x axis, in bytes.
-_FIRST_BYTES, _LAST_BYTES = 1024.0, 8e6
+# The ends of the published lines on the x axis: the document's array of 10⁶ elements ends at 8 MB.
+_FIRST_KIB, _LAST_KIB = 1.0, 8e6 / 1024
 
 
 def workset_table(measured: StudyRun) -> StudyTable:
@@ -44,23 +48,25 @@ def workset_table(measured: StudyRun) -> StudyTable:
     run of the plan "cse557-now", whose published values are shown; another plan raises KeyError.
     """
     rows = {
-        name: [StudyCell(_here(measured, metric, unit), _levels(measured.plan, machine).get(metric))
+        name: [study_cell(_here(measured, metric, unit), _levels(measured.plan, machine).get(metric))
                for machine in _MACHINES]
         for name, (metric, unit) in _ROWS.items()
     }  # fmt: skip
     peak, clock = _here(measured, "peak_rate", "MFLOP/s"), clock_of(measured)
     conclusions = published_items(measured.plan, "text")[_CONCLUSIONS]
-    rows["peak in the conclusions, MFLOP/s"] = [StudyCell(peak, conclusions), StudyCell(), StudyCell()]
+    rows["peak in the conclusions, MFLOP/s"] = [study_cell(peak, conclusions), study_cell(None), study_cell(None)]
+    clocks = published_items(measured.plan, "clock")
+    rows["clock, MHz"] = [study_cell(in_unit(clock.value, "MHz"), clocks.get(name)) for name in _CLOCKS]
     per_cycle = peak * FACTORS["MFLOP/s"] / clock.value if peak and clock.value else None
-    rows["peak per clock, FLOP/cycle"] = [StudyCell(per_cycle) for _ in _MACHINES]
+    rows["peak per clock, FLOP/cycle"] = [study_cell(per_cycle, printed) for printed in _PER_CLOCK]
     known = f"Per clock: with the {clock.source}." if clock.value else "Per clock: the system lists no clock."
     return StudyTable(title="Rate by working set", rows=list(rows), columns=[StudyColumn(name) for name in _MACHINES],
                       cells=list(rows.values()), notes=[*_NOTES, known])  # fmt: skip
 
 
-def _levels(plan: str, machine: str) -> Mapping[str, float]:
+def _levels(plan: str, machine: str) -> Mapping[str, Printed]:
     items: list[Published] = [p for p in published(plan) if (p.probe, p.table) == (_PROBE, machine)]
-    return {p.metric: p.value for p in items}
+    return {p.metric: p.printed for p in items}
 
 
 def _here(measured: StudyRun, metric: str, unit: str) -> float | None:
@@ -86,15 +92,15 @@ def _within(measured: StudyRun, metric: str) -> list[tuple[float, float]]:
 
 
 def workset_chart(measured: StudyRun) -> StudyChart:
-    """Return Figures 1 and 2 of the study as one chart: the rate in MFLOP/s against the working set in bytes.
+    """Return Figures 1 and 2 of the study as one chart: the rate in MFLOP/s against the working set in KiB.
 
     The chart has the run's curve and, for each of the study's machines, the published rate of each level. ``measured``
     must be a run of the plan "cse557-now"; another plan raises KeyError.
     """
-    lines = [StudyLine("here", _curve(measured))]
+    lines = [StudyLine("here", [(size / 1024, rate) for size, rate in _curve(measured)])]
     lines += [StudyLine(machine, _steps(_levels(measured.plan, machine)), is_published=True) for machine in _MACHINES]
-    return StudyChart("Figures 1 and 2: rate against working set", StudyAxis("working set (B)", is_logarithmic=True),
-                      StudyAxis("rate (MFLOP/s)"), lines)  # fmt: skip
+    return StudyChart("Figures 1 and 2: rate against working set", StudyAxis("working set (KiB)", is_logarithmic=True),
+                      StudyAxis("rate (MFLOP/s)", is_logarithmic=True), lines)  # fmt: skip
 
 
 def _curve(measured: StudyRun) -> list[tuple[float, float]]:
@@ -108,10 +114,9 @@ def _curve(measured: StudyRun) -> list[tuple[float, float]]:
     return sorted(points.items())
 
 
-def _steps(levels: Mapping[str, float]) -> list[tuple[float, float]]:
+def _steps(levels: Mapping[str, Printed]) -> list[tuple[float, float]]:
     """Return a line of the published rates by level: each rate applies to the working sets that its level can hold."""
-    first, second = levels["l1d_size"] * 1024, levels["l2_size"] * 1024
-    return [
-        (_FIRST_BYTES, levels["peak_rate"]), (first, levels["peak_rate"]), (first, levels["l2_rate"]),
-        (second, levels["l2_rate"]), (second, levels["memory_rate"]), (_LAST_BYTES, levels["memory_rate"]),
-    ]  # fmt: skip
+    first, second = levels["l1d_size"].value, levels["l2_size"].value
+    peak, in_l2, in_memory = (levels[name].value for name in ("peak_rate", "l2_rate", "memory_rate"))
+    return [(_FIRST_KIB, peak), (first, peak), (first, in_l2), (second, in_l2), (second, in_memory),
+            (_LAST_KIB, in_memory)]  # fmt: skip

@@ -11,20 +11,21 @@ from dataclasses import replace
 
 from nameplate.records.plan_record import Value
 from nameplate.records.result import Result
-from nameplate.records.study_record import Study, StudyCell, StudyChart, StudyColumn, StudyTable, StudyValue
+from nameplate.records.study_record import Study, StudyCell, StudyChart, StudyColumn, StudyTable
 from nameplate.studies._blocks import IN_FLIGHT_NOTE, LATENCY_NOTE, latency, throughput
+from nameplate.studies._cells import computed, study_cell
 from nameplate.studies._conditions import conditions_table
 from nameplate.studies._cpu import cpu_charts, cpu_table, linpack_table, rate
 from nameplate.studies._disk import disk_file_note, iozone_like, iozone_table, iozone_value
 from nameplate.studies._layout import along_threads, by_block, by_threads, crossed, matrix, with_fields
 from nameplate.studies._linpack_trials import linpack_trials
-from nameplate.studies._measured import StudyRun, remarks_of
+from nameplate.studies._measured import StudyRun
 from nameplate.studies._network import link_peak, message_throughput, one_message_per_round_trip
 from nameplate.studies._per_second import per_second_table
-from nameplate.studies._quantity import Fields, StudyQuantity
+from nameplate.studies._quantity import Fields, StudyQuantity, names_of_blocks
 from nameplate.studies._theory import CpuFormula, Reached, best_of, cpu_theory, highest, memory_theory
 from nameplate.studies._units import in_unit
-from nameplate.studies.published import published, published_items
+from nameplate.studies.published import Printed, largest, published, published_items
 
 THREADS = (1, 2, 4, 8)
 BLOCKS = (8, 8 << 10, 8 << 20, 80 << 20)
@@ -34,12 +35,12 @@ STREAM_PASSES = 10
 LINPACK_SIZES = (1000, 2000, 5000, 10_000, 15_000, 18_000, 20_000)
 # Latency × throughput is this number of bytes in all eight rows of the study's network tables, which print 64 KB.
 MESSAGE_BYTES = 65_505
-_CONDITIONS: Mapping[str, StudyValue] = {
-    "machine": "Chameleon instance, 2017", "guest of": "KVM", "cores": 2.0, "clock, GHz": 3.049, "memory, GB": 4.0,
+_CONDITIONS: Mapping[str, Printed | str] = {
+    "machine": "Chameleon instance, 2017", "guest of": "KVM", "cores": Printed.of("2"),
+    "clock, GHz": Printed.of("3.049"), "memory, GB": Printed.of("4"), "disk file, GB": Printed.of("10"),
 }  # fmt: skip
-# The study prints 3.049 GHz × 2 cores × 2 per cycle = 12.196 GFLOP/s.
-_FORMULA = CpuFormula(clock_ghz=3.049, cores=2, per_cycle=2)
-_MEMORY_FORMULA = "clock × transfers per clock × bus width × interfaces"
+_FORMULA = CpuFormula(Printed.of("3.049"), cores=2, per_cycle=2, peak_gflops=Printed.of("12.196"))
+_MEMORY_FORMULA = "clock × transfers per clock × bus width × interfaces; the document gives it without a value"
 _MEMORY: Mapping[str, Fields] = {
     "sequential write": {"op": "write", "pattern": "sequential"},
     "sequential read+write": {"op": "copy", "pattern": "sequential"},
@@ -97,8 +98,8 @@ def _disk_latency(measured: StudyRun) -> StudyQuantity:
 
 
 def _cpu_peak(measured: StudyRun) -> StudyTable:
-    best = max(p.value for p in published(measured.plan) if (p.table, p.probe) == ("cpu", "cpu_flops"))
-    linpack = max(p.value for p in published(measured.plan) if p.metric == "rate_best")
+    best = largest(p.printed for p in published(measured.plan) if (p.table, p.probe) == ("cpu", "cpu_flops"))
+    linpack = largest(p.printed for p in published(measured.plan) if p.metric == "rate_best")
     slices: list[Fields] = [{"op": "mixed", "threads": count} for count in THREADS]
     solutions = [measured.find("cpu_linpack", "rate", {"n": n, "threads": 2}) for n in LINPACK_SIZES]
     reached = [
@@ -129,42 +130,47 @@ def _memory_tables(measured: StudyRun) -> list[StudyTable]:
 
 
 def _memory_peak(measured: StudyRun) -> StudyTable:
-    peak = published_items(measured.plan, "memory-theory")["peak"]
-    stream = max(p.value for p in published(measured.plan) if p.probe == "stream") / 1e3
+    stream = largest(p.printed for p in published(measured.plan) if p.probe == "stream").scaled(-3)
     block = max(p.value for p in published(measured.plan) if p.table == "memory-throughput")
     fields = crossed(crossed(_MEMORY, by_block(BLOCKS)), by_threads(THREADS)).values()
     streams = [measured.find("memory_stream", "bandwidth", {"op": op, "threads": 1}) for op in _STREAM]
     reached = [
-        Reached("highest of the memory tables", highest(_memory(measured), fields), block * 2**20 / 1e9, _FROM_CACHE),
+        Reached("highest of the memory tables", highest(_memory(measured), fields), computed(block * 2**20 / 1e9),
+                _FROM_CACHE),
         Reached("highest of STREAM", best_of(streams, STREAM_PASSES), stream),
-    ]
-    return memory_theory(measured, peak, _MEMORY_FORMULA, reached)
+    ]  # fmt: skip
+    return memory_theory(measured, None, _MEMORY_FORMULA, reached)
 
 
 _FROM_CACHE = ("blocks that a cache holds may exceed the memory's peak, in the study as well",)
 
 
 def _stream(measured: StudyRun) -> StudyTable:
-    printed = {p.op: p.value for p in published(measured.plan) if p.probe == "stream"}
+    printed = {p.op: p.printed for p in published(measured.plan) if p.probe == "stream"}
     columns = [StudyColumn("best rate", "MB/s"), *(StudyColumn(name, "ms") for name in ("avg time", "min time",
                                                                                         "max time"))]  # fmt: skip
-    cells = [_stream_row(measured.find("memory_stream", "bandwidth", {"op": op, "threads": 1}), printed.get(op))
-             for op in _STREAM]  # fmt: skip
+    rows = {op.capitalize(): _stream_row(measured.find("memory_stream", "bandwidth", {"op": op, "threads": 1}),
+                                         printed.get(op)) for op in _STREAM}  # fmt: skip
+    best = [cells[0].here for cells in rows.values() if isinstance(cells[0].here, float)]
+    total = sum(best) / 1024 if len(best) == len(_STREAM) else None
+    printed_sum = published_items(measured.plan, "stream")["sum of the four best rates"]
+    rows["sum of the four ÷ 1024"] = [study_cell(total, printed_sum), *(study_cell(None) for _ in columns[1:])]
     notes = [
-        "memory_stream's first 10 passes over arrays of 10⁷ elements of 8 B, as STREAM takes them; the reference "
-        "tools' table has STREAM itself, where it is installed. The document's times are not transcribed."
+        "memory_stream's first 10 passes over arrays of 10⁷ elements of 8 B, as STREAM takes them; the table of "
+        "reference tools has STREAM itself, where it is installed. The document's times are not transcribed.",
+        "The document prints the sum of the four rates, divided by 1024, as its total in GB/s. It is no peak.",
     ]
-    return StudyTable(title="STREAM, 1 thread", rows=[op.capitalize() for op in _STREAM], columns=columns, cells=cells,
+    return StudyTable(title="STREAM, 1 thread", rows=list(rows), columns=columns, cells=list(rows.values()),
                       notes=notes)  # fmt: skip
 
 
-def _stream_row(result: Result | None, printed: float | None) -> list[StudyCell]:
+def _stream_row(result: Result | None, printed: Printed | None) -> list[StudyCell]:
     if result is None or result.summary.value is None:
-        return [StudyCell(None, printed, remarks=remarks_of(result)), StudyCell(), StudyCell(), StudyCell()]
+        return [study_cell(None, printed, result), *(study_cell(None) for _ in range(3))]
     passes = result.series.value[:STREAM_PASSES]
     times = [result.facts["pass_bytes"] / value * 1e3 for value in passes]
-    average = sum(times) / len(times)
-    return [StudyCell(in_unit(max(passes), "MB/s"), printed), *map(StudyCell, (average, min(times), max(times)))]
+    best = study_cell(in_unit(max(passes), "MB/s"), printed, result)
+    return [best, *(study_cell(time, None, result) for time in (sum(times) / len(times), min(times), max(times)))]
 
 
 def _disk_tables(measured: StudyRun) -> list[StudyTable]:
@@ -192,16 +198,27 @@ _IOZONE_FILE_NOTE = (
 
 
 def _share_of_iozone(measured: StudyRun) -> StudyTable:
-    """Return a table of nameplate's random read in percent of IOzone's; the document's percentage mixes two units."""
-    ours = iozone_like(measured, "random-read", 8 << 20, IOZONE_FILE)
-    iozone = iozone_value(measured, "random-read", 8 << 20)
-    share = 100 * (ours.summary.sustained or 0.0) / iozone if ours and ours.summary.sustained and iozone else None
-    printed = published_items(measured.plan, "disk-efficiency")["8 MB random read against IOzone"]
+    """Return a table of nameplate's random read in percent of IOzone's; the document's percentages mix two units."""
+    printed = {
+        8 << 10: published_items(measured.plan, "iozone-8KB-10GB")["share on random read"],
+        8 << 20: published_items(measured.plan, "disk-efficiency")["8 MB random read against IOzone"],
+    }
+    cells = []
+    for record, percent in printed.items():
+        ours = iozone_like(measured, "random-read", record, IOZONE_FILE)
+        iozone = iozone_value(measured, "random-read", record, IOZONE_FILE)
+        share = 100 * (ours.summary.sustained or 0.0) / iozone if ours and ours.summary.sustained and iozone else None
+        cells.append([study_cell(share, f"{percent.text} (?)", ours)])
     return StudyTable(
-        title="Share of IOzone", rows=["random read, 8 MiB, % of IOzone's"], columns=[StudyColumn("value")],
-        cells=[[StudyCell(share, f"{printed:g} (?)")]],
-        notes=["The document, which also says 34 %, divides its own MB/s by IOzone's kB/s: its share has no meaning."],
+        title="Share of IOzone", rows=[f"random read, {name}, % of IOzone's" for name in names_of_blocks([*printed])],
+        columns=[StudyColumn("value")], cells=cells, notes=[_MEANINGLESS],
     )  # fmt: skip
+
+
+_MEANINGLESS = (
+    "The document's 34 % is the mean of its four random reads of 8 KB in MiB/s ÷ IOzone's 17,583 kB/s, so its unit is "
+    "wrong; its 36 % cannot be reproduced. Neither has a ratio."
+)
 
 
 def _message(fields: Fields) -> dict[str, Value]:
@@ -240,7 +257,7 @@ def _network_tables(measured: StudyRun) -> list[StudyTable]:
                notes=[sent, "Both ways: nameplate's bandwidth, which counts the message and the answer."]),
         matrix("Network latency", _network_latency(measured), _PROTOCOLS, counts,
                notes=[_MESSAGE_LATENCY, "Round trip: the mean on its own connection."]),
-        per_second_table(measured, published_items(measured.plan, "iperf3-client")),
+        per_second_table(measured),
         *link_peak(measured, in_series=True),
     ]  # fmt: skip
 

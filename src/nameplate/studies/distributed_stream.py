@@ -10,14 +10,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from nameplate.probes.shared.job import nodes_of
+from nameplate.records.node_record import NodeMetric
+from nameplate.records.plan_record import Value
 from nameplate.records.result import Result
-from nameplate.records.study_record import Study, StudyCell, StudyColumn, StudyTable
+from nameplate.records.study_record import Study, StudyCell, StudyColumn, StudyTable, StudyValue
+from nameplate.studies._cells import study_cell
 from nameplate.studies._conditions import conditions_table
-from nameplate.studies._measured import StudyRun, remarks_of
+from nameplate.studies._measured import StudyRun
 from nameplate.studies._units import in_unit
-from nameplate.studies.published import published
+from nameplate.studies.published import Printed, published
 
 _OPERATIONS = ("copy", "scale", "add", "triad")
+_ELEMENT_BYTES = 8
 # For each published metric: the column's name, and the name of the value in the evidence of mpi_stream.
 _BANDWIDTHS = {
     "bandwidth_avg": ("average", "average"),
@@ -40,16 +44,56 @@ _NOTES = {
 
 
 def make(measured: StudyRun) -> Study:
-    """Return the tables of the study "distributed-stream"; it has no charts.
+    """Return the tables of the study "distributed-stream" and the maps of its nodes; it has no other charts.
 
-    After the conditions, each process and each node have a table of bandwidths in MB/s and a table of times in ms.
-    ``measured`` must be a run of the plan "distributed-stream". A value that the run lacks is None. The header of the
-    document is left out, since ``mpi_stream``'s own tables have it.
+    After the conditions and the header of the document's output, each process and each node have a table of bandwidths
+    in MB/s and a table of times in ms. ``measured`` must be a run of the plan "distributed-stream". A value that the
+    run lacks is None.
     """
-    conditions = conditions_table(measured, {"machine": "23 nodes of 48 processes"})
-    return Study(
-        [conditions, *(_table(measured, level, quantity) for level in _TITLES for quantity in _QUANTITIES)], []
-    )
+    conditions = conditions_table(measured, {"nodes × processes": "23 × 48"})
+    tables = [_table(measured, level, quantity) for level in _TITLES for quantity in _QUANTITIES]
+    maps = [node_metric for op in _OPERATIONS if (node_metric := _map(measured, op))]
+    return Study([conditions, _header(measured), *tables], [], maps)
+
+
+def _header(measured: StudyRun) -> StudyTable:
+    """Return the header of DistributedStream's output; its memory is that of the three arrays of a process."""
+    result = _result(measured, "triad")
+    params: Mapping[str, Value] = result.summary.params if result and result.node_times else {}
+    ranks = [node.ranks for node in result.node_times] if result else []
+    array_bytes = float(params["size"]) if params else None
+    in_arrays = [array_bytes and in_unit(array_bytes * arrays, "MiB") for arrays in (1, 3, 3 * max(ranks, default=0))]
+    rows: dict[str, tuple[StudyValue, str]] = {
+        "element, B": (float(_ELEMENT_BYTES), "8"),
+        "elements per array": (array_bytes and array_bytes / _ELEMENT_BYTES, "5000000"),
+        "memory per array, MiB": (in_arrays[0], "38.1"),
+        "memory per process, MiB": (in_arrays[1], "114.4"),
+        "memory per node, MiB": (in_arrays[2], "5493.2"),
+        "repeats": (float(params["repeats"]) if params else None, ""),
+        "processes": (float(sum(ranks)) if ranks else None, "1104"),
+        "threads of each": (float(params["threads"]) if params else None, ""),
+        "processes per node": (float(max(ranks)) if ranks else None, "48"),
+    }
+    return StudyTable(
+        title="Header of a run", rows=list(rows), columns=[StudyColumn("value")], has_ratio=False,
+        cells=[[study_cell(here, Printed.of(text) if text else None)] for here, text in rows.values()],
+    )  # fmt: skip
+
+
+def _map(measured: StudyRun, op: str) -> NodeMetric | None:
+    """Return the bandwidth of each node as in the document: the processes' average, and the extremes of its repeats."""
+    result = _result(measured, op)
+    if result is None or not result.node_times:
+        return None
+    times = result.node_times
+    unknown: list[float | None] = [None] * len(times)
+    return NodeMetric(
+        experiment=f"Node {op.capitalize()}", metric="", unit="B/s", better="higher", gap=unknown, z=unknown,
+        spread=unknown, slow=[],
+        value=[node.bytes_in_repeat / node.rank.average_s for node in times],
+        minimum=[node.bytes_in_repeat / node.longest.maximum_s for node in times],
+        maximum=[node.bytes_in_repeat / node.longest.minimum_s for node in times],
+    )  # fmt: skip
 
 
 def _table(measured: StudyRun, level: str, quantity: str) -> StudyTable:
@@ -75,14 +119,14 @@ def _cell(measured: StudyRun, position: tuple[str, str, str], unit: str, name: s
     level, op, metric = position
     result = _result(measured, op)
     value = result.evidence.get(f"{_level(level, metric)}_{name}") if result else None
-    printed = next(p.value for p in published(measured.plan) if (p.table, p.op, p.metric) == position)
-    return StudyCell(in_unit(value, unit), printed * 1e3 if unit == "ms" else printed, remarks=remarks_of(result))
+    printed = next(p.printed for p in published(measured.plan) if (p.table, p.op, p.metric) == position)
+    return study_cell(in_unit(value, unit), printed.scaled(3) if unit == "ms" else printed, result)
 
 
 def _node(measured: StudyRun, level: str, op: str) -> StudyCell:
     result = _result(measured, op)
     index = result.evidence.get(f"{_level(level, 'time_max')}_worst_node") if result else None
-    return StudyCell(nodes_of(measured.machine)[int(index)] if index is not None else None)
+    return study_cell(nodes_of(measured.machine)[int(index)] if index is not None else None)
 
 
 def _result(measured: StudyRun, op: str) -> Result | None:

@@ -11,19 +11,20 @@ from dataclasses import replace
 
 from nameplate.records.plan_record import Value
 from nameplate.records.result import Result
-from nameplate.records.study_record import Study, StudyCell, StudyChart, StudyColumn, StudyTable, StudyValue
+from nameplate.records.study_record import Study, StudyChart, StudyColumn, StudyTable, StudyValue
 from nameplate.studies._blocks import IN_FLIGHT_NOTE, LATENCY_NOTE, latency, throughput
+from nameplate.studies._cells import study_cell
 from nameplate.studies._conditions import conditions_table
 from nameplate.studies._cpu import cpu_charts, cpu_table, linpack_table, rate, series_charts, series_table
 from nameplate.studies._disk import disk_file_note, iozone_matrix
 from nameplate.studies._layout import along_blocks, by_block, by_threads, crossed, matrix, with_fields
-from nameplate.studies._measured import StudyRun, remarks_of
+from nameplate.studies._measured import StudyRun
 from nameplate.studies._network import link_peak, message_throughput
 from nameplate.studies._parameters import round_trips
 from nameplate.studies._quantity import Fields, StudyQuantity, work_over_time
 from nameplate.studies._theory import CpuFormula, Reached, cpu_theory, highest, mean_of
 from nameplate.studies._units import in_unit
-from nameplate.studies.published import published, published_items
+from nameplate.studies.published import Printed, largest, published, published_items
 
 CPU_THREADS = (1, 2, 4)
 THREADS = (1, 2)
@@ -32,8 +33,12 @@ PAYLOADS = (1, 1 << 10, 64 << 10)
 LINPACK_SIZES = (1000, 2000, 5000)
 IOZONE_FILES, IOZONE_RECORDS = (1 << 20, 64 << 20), (64 << 10, 1 << 20)
 IPERF_DATAGRAM = 1470
-_CONDITIONS: Mapping[str, StudyValue] = {"machine": "EC2 t2.micro", "cores": 1.0, "clock, GHz": 2.5, "memory, GB": 1.0}
-_FORMULA = CpuFormula(clock_ghz=2.5, cores=1, per_cycle=8)
+# The row of IOzone's table that can be read: a file of 1 MiB by records of 64 KiB.
+_LEGIBLE = {(1 << 20, 64 << 10): "iozone-auto-1024KB-64KB"}
+_CONDITIONS: Mapping[str, Printed | str] = {
+    "machine": "EC2 t2.micro", "cores": Printed.of("1"), "clock, GHz": Printed.of("2.5"), "memory, GB": Printed.of("1"),
+}  # fmt: skip
+_FORMULA = CpuFormula(Printed.of("2.5"), cores=1, per_cycle=8, peak_gflops=Printed.of("20"))
 _PATTERNS: Mapping[str, Fields] = {"sequential": {"pattern": "sequential"}, "random": {"pattern": "random"}}
 _OPERATIONS: Mapping[str, Fields] = {"write": {"op": "write"}, "read": {"op": "read"}}
 _PROTOCOLS: Mapping[str, Fields] = {"TCP": {"protocol": "tcp"}, "UDP": {"protocol": "udp"}}
@@ -99,7 +104,7 @@ def _disk_tables(measured: StudyRun) -> list[StudyTable]:
             matrix(f"Disk {op}, latency", _disk_latency(measured), rows, counts,
                    notes=[LATENCY_NOTE, _DECIMAL_NOTE, IN_FLIGHT_NOTE, _CONTRADICTED]),
         ]  # fmt: skip
-    return [*tables, iozone_matrix(measured, IOZONE_FILES, IOZONE_RECORDS)]
+    return [*tables, iozone_matrix(measured, IOZONE_FILES, IOZONE_RECORDS, _LEGIBLE)]
 
 
 def _network(measured: StudyRun) -> StudyQuantity:
@@ -133,18 +138,18 @@ def _iperf_udp(measured: StudyRun) -> StudyTable:
     # A series has one sample per second.
     length_s = float(len(result.series.value)) if result and result.summary.value is not None else None
     n_bytes = result.summary.sustained * length_s if result and result.summary.sustained and length_s else None
-    rows: dict[str, tuple[StudyValue, StudyValue]] = {
+    rows: dict[str, tuple[StudyValue, Printed | str]] = {
         "bandwidth, Mbit/s": (_sustained(result, "Mbit/s"), printed["bandwidth"]),
         "jitter, ms": (_sustained(jitter, "ms"), printed["jitter client 1"]),
-        "time measured, s": (length_s, 10.0),
-        "transfer, MiB": (in_unit(n_bytes, "MiB"), f"{printed['transfer in 10 s']:g} in 10 s"),
-        "datagrams sent": (evidence.get("sent"), f"{printed['sent']:.0f} in 10 s"),
+        "time measured, s": (length_s, Printed.of("10")),
+        "transfer, MiB": (in_unit(n_bytes, "MiB"), f"{printed['transfer in 10 s'].text} in 10 s"),
+        "datagrams sent": (evidence.get("sent"), f"{printed['sent'].text} in 10 s"),
         "datagrams lost": (lost, printed["lost"]),
         "datagram, B": (float(IPERF_DATAGRAM), printed["datagram"]),
     }
     return StudyTable(
         title="iperf: UDP", rows=list(rows), columns=[StudyColumn("value")],
-        cells=[[StudyCell(*pair, remarks=remarks_of(result) if pair[0] is None else [])] for pair in rows.values()],
+        cells=[[study_cell(*pair, result)] for pair in rows.values()],
         notes=[_IPERF],
     )  # fmt: skip
 
@@ -154,11 +159,11 @@ def _sustained(result: Result | None, unit: str) -> float | None:
 
 
 def _cpu_table(measured: StudyRun) -> list[StudyTable]:
-    rates = [p.value for p in published(measured.plan) if (p.table, p.probe) == ("cpu", "cpu_flops")]
+    rates = [p.printed for p in published(measured.plan) if (p.table, p.probe) == ("cpu", "cpu_flops")]
     slices: list[Fields] = [{"op": "mixed", "threads": count} for count in CPU_THREADS]
     solutions = [measured.find("cpu_linpack", "rate", {"n": n, "threads": 1}) for n in LINPACK_SIZES]
     reached = [
-        Reached("highest GFLOPS of the CPU table", highest(rate(measured, "GFLOP/s"), slices), max(rates)),
+        Reached("highest GFLOPS of the CPU table", highest(rate(measured, "GFLOP/s"), slices), largest(rates)),
         Reached("highest LINPACK", mean_of(solutions), None),
     ]
     linpack = linpack_table(measured, 1, LINPACK_SIZES, {"rate": "rate"}, ["The document has the rates in a picture."])

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from nameplate.records.result import Result
-from nameplate.records.study_record import Study, StudyCell, StudyChart, StudyColumn, StudyTable, StudyValue
+from nameplate.records.study_record import Study, StudyChart, StudyColumn, StudyTable
 from nameplate.studies._blocks import IN_FLIGHT_NOTE, LATENCY_NOTE, latency, throughput
+from nameplate.studies._cells import computed, study_cell
 from nameplate.studies._conditions import conditions_table
 from nameplate.studies._cpu import cpu_charts, cpu_table, linpack_table, rate, series_charts, series_table
 from nameplate.studies._disk import disk_file_note, disk_peak, iozone_table
@@ -23,11 +24,11 @@ from nameplate.studies._layout import (
     matrix,
     with_fields,
 )
-from nameplate.studies._measured import StudyRun, remarks_of
+from nameplate.studies._measured import StudyRun
 from nameplate.studies._quantity import Fields, StudyQuantity
 from nameplate.studies._theory import CpuFormula, Reached, best_of, cpu_theory, highest, mean_of, memory_theory
 from nameplate.studies._units import in_unit
-from nameplate.studies.published import published, published_items
+from nameplate.studies.published import Printed, largest, published, published_items
 
 CPU_THREADS = (1, 2, 4)
 THREADS = (1, 2)
@@ -35,12 +36,16 @@ BLOCKS = (1, 1 << 10, 1 << 20)
 STREAM_PASSES = 10
 FILE_BYTES = 300_000_000
 LINPACK_SIZES = (1000, 2000, 5000, 10_000)
-_CONDITIONS: Mapping[str, StudyValue] = {"machine": "EC2 t2.micro", "cores": 1.0, "clock, GHz": 2.5, "memory, GB": 1.0}
-_FORMULA = CpuFormula(clock_ghz=2.5, cores=1, per_cycle=4)
+_CONDITIONS: Mapping[str, Printed | str] = {
+    "machine": "EC2 t2.micro", "cores": Printed.of("1"), "clock, GHz": Printed.of("2.50"),
+    "memory, GB": Printed.of("1"), "disk file, GB": Printed.of("0.3"), "rounds": "3",
+}  # fmt: skip
+_FORMULA = CpuFormula(Printed.of("2.50"), cores=1, per_cycle=4, peak_gflops=Printed.of("10"))
 _PATTERNS: Mapping[str, Fields] = {"sequential": {"pattern": "sequential"}, "random": {"pattern": "random"}}
 _OPERATIONS: Mapping[str, Fields] = {"read": {"op": "read"}, "write": {"op": "write"}}
 _COPY: Fields = {"op": "copy"}
-_REPEATS = "The value is all work over all time of the repeats, which last equally long, as the study averages them."
+_REPEATS = "The value is all work over all time of the repeats."
+_EQUAL_REPEATS = f"{_REPEATS[:-1]}, which last equally long, as the study averages them."
 _AVERAGED = (
     "The study averages the latencies of its repeats: they differ by up to 7 % from the block ÷ its printed throughput."
 )
@@ -53,8 +58,14 @@ def make(measured: StudyRun) -> Study:
     """
     conditions = conditions_table(measured, _CONDITIONS)
     return Study([conditions, *_disk_tables(measured), *_memory_tables(measured), *_cpu_table(measured)],
-                 [*_disk_charts(measured), *_memory_charts(measured), *cpu_charts(measured, CPU_THREADS),
-                  *series_charts(measured, 4)])  # fmt: skip
+                 [*_disk_charts(measured), *_memory_charts(measured), *cpu_charts(measured, CPU_THREADS, figure=9),
+                  *series_charts(measured, 4, figure=11)])  # fmt: skip
+
+
+def _repeats(measured: StudyRun, probe: str) -> str:
+    """Return a note on the repeats of a probe's experiments, which last equally long if none lacks a round."""
+    rounds = {r.summary.rounds for r in measured.results if r.summary.probe == probe and not r.is_series}
+    return _EQUAL_REPEATS if rounds == {measured.rounds} else _REPEATS
 
 
 def _throughput(measured: StudyRun, table: str) -> StudyQuantity:
@@ -71,8 +82,9 @@ def _disk_tables(measured: StudyRun) -> list[StudyTable]:
     tables = []
     for op, fields in _OPERATIONS.items():
         rows = with_fields(crossed(_PATTERNS, by_block(BLOCKS)), fields)
+        notes = [note, _repeats(measured, "disk_block")]
         tables += [
-            matrix(f"Disk {op}, throughput", _throughput(measured, "disk"), rows, counts, notes=[note, _REPEATS]),
+            matrix(f"Disk {op}, throughput", _throughput(measured, "disk"), rows, counts, notes=notes),
             matrix(f"Disk {op}, latency", _latency(measured, "disk"), rows, counts,
                    notes=[LATENCY_NOTE, _AVERAGED, IN_FLIGHT_NOTE]),
         ]  # fmt: skip
@@ -82,10 +94,10 @@ def _disk_tables(measured: StudyRun) -> list[StudyTable]:
 def _iozone(measured: StudyRun, note: str) -> StudyTable:
     names = {("read", "sequential"): "reread", ("read", "random"): "random-read", ("write", "sequential"): "rewrite",
              ("write", "random"): "random-write"}  # fmt: skip
-    columns: dict[int, dict[str, float]] = {block: {} for block in BLOCKS[1:]}
+    columns: dict[int, dict[str, Printed]] = {block: {} for block in BLOCKS[1:]}
     for p in published(measured.plan):
         if p.probe == "iozone" and p.block_bytes is not None:
-            columns[p.block_bytes][names[p.op, p.pattern]] = p.value
+            columns[p.block_bytes][names[p.op, p.pattern]] = p.printed
     return iozone_table(measured, columns, "MB/s", FILE_BYTES, [note, _PASSES])
 
 
@@ -102,7 +114,7 @@ def _disk_peaks(measured: StudyRun) -> list[StudyTable]:
         values = [
             p.value for p in published(measured.plan) if (p.probe, p.op, p.metric) == ("disk_block", op, "bandwidth")
         ]
-        tables.append(disk_peak(measured, op, printed[f"{op} peak"], max(values) * 2**20 / 1e9))
+        tables.append(disk_peak(measured, op, printed[f"{op} peak"], computed(max(values) * 2**20 / 1e9)))
     return tables
 
 
@@ -110,7 +122,8 @@ def _memory_tables(measured: StudyRun) -> list[StudyTable]:
     rows = with_fields(crossed(_PATTERNS, by_block(BLOCKS)), _COPY)
     counts = by_threads(THREADS)
     return [
-        matrix("Memory copy, throughput", _throughput(measured, "memory"), rows, counts, notes=[_REPEATS]),
+        matrix("Memory copy, throughput", _throughput(measured, "memory"), rows, counts,
+               notes=[_repeats(measured, "memory_block")]),
         matrix("Memory copy, latency", _latency(measured, "memory"), rows, counts, notes=[LATENCY_NOTE, _AVERAGED]),
         _stream(measured), _memory_peak(measured),
     ]  # fmt: skip
@@ -122,9 +135,9 @@ def _copy(measured: StudyRun) -> Result | None:
 
 def _stream(measured: StudyRun) -> StudyTable:
     result = _copy(measured)
-    printed = next(p.value for p in published(measured.plan) if p.probe == "stream")
+    printed = next(p.printed for p in published(measured.plan) if p.probe == "stream")
     passes = result.series.value[:STREAM_PASSES] if result else []
-    cell = StudyCell(in_unit(max(passes, default=None), "MB/s"), printed, remarks=remarks_of(result))
+    cell = study_cell(in_unit(max(passes, default=None), "MB/s"), printed, result)
     return StudyTable(
         title="STREAM, 1 thread", rows=["Copy"], columns=[StudyColumn("best rate", "MB/s")], cells=[[cell]]
     )
@@ -132,29 +145,28 @@ def _stream(measured: StudyRun) -> StudyTable:
 
 def _memory_peak(measured: StudyRun) -> StudyTable:
     values = [p.value for p in published(measured.plan) if (p.table, p.metric) == ("memory", "bandwidth")]
-    stream = next(p.value for p in published(measured.plan) if p.probe == "stream")
+    stream = next(p.printed for p in published(measured.plan) if p.probe == "stream").scaled(-3)
     peak = published_items(measured.plan, "memory-theory")["peak"]
     copies = with_fields(crossed(crossed(_PATTERNS, by_block(BLOCKS)), by_threads(THREADS)), _COPY).values()
     reached = [
         Reached("highest of the memory table", highest(_throughput(measured, "memory"), copies),
-                max(values) * 2**20 / 1e9),
-        Reached("STREAM copy", best_of([_copy(measured)], STREAM_PASSES),
-                stream / 1e3),
+                computed(max(values) * 2**20 / 1e9)),
+        Reached("STREAM copy", best_of([_copy(measured)], STREAM_PASSES), stream),
     ]  # fmt: skip
     return memory_theory(measured, peak, "the provider's value", reached)
 
 
 def _cpu_table(measured: StudyRun) -> list[StudyTable]:
-    rates = [p.value for p in published(measured.plan) if (p.table, p.probe) == ("cpu", "cpu_flops")]
-    linpack = max(p.value for p in published(measured.plan) if p.probe == "linpack")
+    rates = [p.printed for p in published(measured.plan) if (p.table, p.probe) == ("cpu", "cpu_flops")]
+    linpack = largest(p.printed for p in published(measured.plan) if p.probe == "linpack")
     slices: list[Fields] = [{"op": "mixed", "threads": count} for count in CPU_THREADS]
     solutions = [measured.find("cpu_linpack", "rate", {"n": n, "threads": 1}) for n in LINPACK_SIZES]
     reached = [
-        Reached("highest GFLOPS of the CPU table", highest(rate(measured, "GFLOP/s"), slices), max(rates)),
+        Reached("highest GFLOPS of the CPU table", highest(rate(measured, "GFLOP/s"), slices), largest(rates)),
         Reached("highest LINPACK", mean_of(solutions), linpack, _ABOVE_PEAK),
     ]
     return [
-        cpu_table(measured, CPU_THREADS, [_REPEATS]), series_table(measured, 4),
+        cpu_table(measured, CPU_THREADS, [_repeats(measured, "cpu_flops")]), series_table(measured, 4),
         linpack_table(measured, 1, LINPACK_SIZES, {"rate": "rate"}), cpu_theory(measured, _FORMULA, reached),
     ]  # fmt: skip
 
@@ -170,9 +182,11 @@ def _disk_charts(measured: StudyRun) -> list[StudyChart]:
     lines = {op: with_fields(crossed(_PATTERNS, by_threads(THREADS)), fields) for op, fields in _OPERATIONS.items()}
     by_blocks = {op: with_fields(crossed(_PATTERNS, by_block(BLOCKS)), fields) for op, fields in _OPERATIONS.items()}
     return [
-        *(along_blocks(f"Disk {op} against block size", quantity, lines[op], BLOCKS) for op in lines),
-        *(along_threads(f"Disk {op} against threads", quantity, by_blocks[op], THREADS) for op in lines),
-    ]
+        *(along_blocks(f"Figure {figure}: disk {op} against block size", quantity, lines[op], BLOCKS)
+          for figure, op in enumerate(lines, start=1)),
+        *(along_threads(f"Figure {figure}: disk {op} against threads", quantity, by_blocks[op], THREADS)
+          for figure, op in enumerate(lines, start=3)),
+    ]  # fmt: skip
 
 
 def _memory_charts(measured: StudyRun) -> list[StudyChart]:
@@ -180,8 +194,8 @@ def _memory_charts(measured: StudyRun) -> list[StudyChart]:
     lines = with_fields(crossed(_PATTERNS, by_threads(THREADS)), _COPY)
     blocks_lines = with_fields(crossed(_PATTERNS, by_block(BLOCKS)), _COPY)
     return [
-        *(along_blocks(f"Memory {quantity} against block size", q, lines, BLOCKS)
-          for quantity, q in quantities.items()),
-        *(along_threads(f"Memory {quantity} against threads", q, blocks_lines, THREADS)
-          for quantity, q in quantities.items()),
+        *(along_blocks(f"Figure {figure}: memory {name} against block size", quantity, lines, BLOCKS)
+          for figure, (name, quantity) in enumerate(quantities.items(), start=5)),
+        *(along_threads(f"Figure {figure}: memory {name} against threads", quantity, blocks_lines, THREADS)
+          for figure, (name, quantity) in enumerate(quantities.items(), start=7)),
     ]  # fmt: skip

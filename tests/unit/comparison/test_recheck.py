@@ -7,8 +7,8 @@ import pytest
 
 from nameplate.comparison.recheck import RecheckFinding, findings, suspects_of
 from nameplate.errors import UsageError
+from nameplate.records.node_record import NodeMetric, Nodes
 from nameplate.records.plan_record import Experiment, Limits, PerNode, Plan
-from nameplate.records.result import NodeMetric, Nodes
 from nameplate.records.run_record import Run
 from run_samples import run
 

@@ -357,7 +357,10 @@ def test_a_plan_chooses_the_work_of_a_reference_tool(tmp_path: Path) -> None:
 def test_without_a_launcher_mpi_probes_are_left_out_unless_nothing_else_is_planned() -> None:
     plan = build_plan(read_plan("cse557-now"), sized("cpu_workset"), {}, MACHINE)
     assert {e.probe for e in plan.experiments} == {"cpu_workset", "memory_latency", "memory_stream"}
-    assert plan.notes == ['mpi_pingpong is left out: it needs an MPI launcher; add --mpi "mpirun -n 2"']
+    assert plan.notes == [
+        f'{probe} is left out: it needs an MPI launcher; add --mpi "mpirun -n 2"'
+        for probe in ("mpi_pingpong", "mpi_pairs")
+    ]
     with pytest.raises(UsageError, match="distributed-stream has nothing to measure: mpi_stream is left out"):
         build_plan(read_plan("distributed-stream"), PROBES, {}, MACHINE)
 

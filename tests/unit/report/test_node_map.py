@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from nameplate.records.result import NodeMetric, Nodes
+from nameplate.records.node_record import NodeMetric, Nodes
 from nameplate.report.charts.common import Chart
 from nameplate.report.charts.node_map import MAX_NAMED, node_map, statistics_of
 from nameplate.results.run_file import read_run

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from nameplate.records.result import Nodes
+from nameplate.records.node_record import Nodes
 from nameplate.report.content.format import quantity, share
 from nameplate.report.content.slow_nodes import summary
 from nameplate.report.html.node_card import make_node_card

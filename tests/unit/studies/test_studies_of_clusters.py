@@ -69,9 +69,7 @@ def test_the_published_lines_are_reproduced_on_both_sides_of_the_mtu() -> None:
                 assert cell.here == pytest.approx(cell.published, rel=2e-3), (row, side)
     assert cells["1/t_w, % of the link", "below the MTU"].published is None  # the document gives only one share
     assert cells["1/t_w, % of the link", "from the MTU on"].published == pytest.approx(87.15)
-    at = cells["break point, B", "below the MTU"].here
-    assert isinstance(at, float)
-    assert 1460 <= at <= 1600
+    assert str(cells["break at the MTU", "below the MTU"].here).startswith("yes, at 1,")
 
 
 def test_without_a_link_no_break_is_named_after_its_mtu() -> None:
@@ -79,10 +77,10 @@ def test_without_a_link_no_break_is_named_after_its_mtu() -> None:
     for item in measured_results:
         item.facts["pairs_between_nodes"] = 0.0
     cells = cells_of(tables("cse557-now", measured_results, {})["Cost of a message"])
-    cell = cells["break point, B", "below the MTU"]
-    assert cell.here is None
-    assert cell.remarks == ["the messages stay within one node and use no link"]
-    assert cells["t_s, µs", "below the MTU"].here is None
+    reason = "the messages stay within one node and use no link"
+    for row in ("break at the MTU", "t_s, µs"):
+        assert cells[row, "below the MTU"].here is None
+        assert cells[row, "below the MTU"].remarks == [reason]
 
 
 def test_without_a_break_at_the_mtu_one_line_holds_on_both_sides() -> None:
@@ -93,12 +91,67 @@ def test_without_a_break_at_the_mtu_one_line_holds_on_both_sides() -> None:
         for size in SIZES
     ]  # fmt: skip
     cells = cells_of(tables("cse557-now", straight, {})["Cost of a message"])
-    assert cells["break point, B", "below the MTU"].here is None
-    assert cells["break point, B", "below the MTU"].remarks == [
-        "the curve has no break: one line holds on both sides of the MTU"
-    ]
+    assert cells["break at the MTU", "below the MTU"].here == "no break"
     for side in ("below the MTU", "from the MTU on"):
         assert cells["t_w, µs/B", side].here == pytest.approx(0.0918, rel=2e-3)
+
+
+def burst(size: int) -> float:
+    """Return the time of a message through a shaper of 100 Mbit/s that lets a burst of 32 kB pass at 1 Gbit/s."""
+    burst_bytes, start_s, fast, slow = 32_000, 20.9e-6, 8e-9, 80e-9
+    return start_s + fast * size + max(0, size - burst_bytes) * (slow - fast)
+
+
+def test_a_shaper_with_a_burst_is_named_where_a_share_exceeds_the_link() -> None:
+    times = [
+        result("mpi_pingpong", "latency", [burst(size) * (1 + 1e-4 * r) for r in range(-3, 3)],
+               {"size": size, "pairs": 1, "pairing": "block", "data": "unchanged"}, {})
+        for size in (*SIZES, *range(2000, 100_000, 3000))
+    ]  # fmt: skip
+    printed = tables("cse557-now", sorted(times, key=lambda r: int(r.summary.params["size"])), {"net B/s": 100e6 / 8})
+    cells = cells_of(printed["Cost of a message"])
+    below = cells["1/t_w, % of the link", "below the MTU"]
+    assert isinstance(below.here, float)
+    assert below.here > 900
+    assert "as with a shaper that lets a burst pass; the largest get 100 % of it" in below.remarks[0]
+    assert str(cells["break at the MTU", "below the MTU"].here).startswith("no, only at 3")
+    # The line from the MTU on, through both parts, starts below the time of the smallest message.
+    start = cells["t_s, µs", "from the MTU on"]
+    assert start.here is None
+    assert start.published == pytest.approx(275.2)
+    assert "which is no start-up time: a message of 0 B takes 20.9 µs" in start.remarks[0]
+    segments = printed["Cost of a message, by segment"]
+    last = cells_of(segments)[segments.rows[-1], "of the link"]
+    assert last.here == pytest.approx(100, rel=2e-3)
+    assert last.remarks == []
+
+
+def test_a_share_above_the_link_is_an_error_of_one_of_the_two() -> None:
+    printed = tables("cse557-now", [message(size) for size in SIZES], {"net B/s": 50e6 / 8})
+    cell = cells_of(printed["Cost of a message"])["1/t_w, % of the link", "from the MTU on"]
+    assert cell.here == pytest.approx(174.3, rel=2e-3)
+    assert "more than the link carries: the rate given with --rated is not this link's" in cell.remarks[0]
+
+
+def test_the_lines_are_fitted_to_all_pairs_of_nodes() -> None:
+    """Ten pairs, of which one is slower: its points count as the others do."""
+    sizes = (0, 500, 1000, 1400, 1500, 20_000, 60_000, 100_000)
+    pairs = [
+        msgspec.structs.replace(
+            result("mpi_pairs", "latency", [1.0], {"size": size}, {}),
+            pairs=[(BELOW if size < MTU else FROM)[0] * (2 if pair == 0 else 1)
+                   + (BELOW if size < MTU else FROM)[1] * size for pair in range(10)],
+        )
+        for size in sizes
+    ]  # fmt: skip
+    measured_results = [message(size) for size in SIZES] + pairs
+    cells = cells_of(tables("cse557-now", measured_results, {})["Cost of a message"])
+    assert cells["t_s, µs", "below the MTU"].here == pytest.approx(1.1 * 181.6, rel=1e-3)
+    assert cells["t_s, µs, 95 % interval", "below the MTU"].here == "181.6 to 181.6"
+    study = make_study(StudyRun(plan="cse557-now", results=measured_results, machine=JOB))
+    assert study is not None
+    figure = next(chart for chart in study.charts if chart.title.startswith("Figure 3"))
+    assert len(figure.lines[0].points) == len(sizes) * 10
 
 
 def test_several_pairs_show_the_slowdown_per_message() -> None:
@@ -124,15 +177,14 @@ def test_published_figures_3_and_4_have_every_message() -> None:
     assert study is not None
     charts = {chart.title.partition(":")[0]: chart for chart in study.charts}
     scatter = next(line for line in charts["Figure 3"].lines if not line.is_joined)
-    assert [x for x, _ in scatter.points] == [float(size) for size in SIZES]
+    assert [x for x, _ in scatter.points] == [float(size) for size in SIZES for _ in range(6)]
     assert sum(line.is_published for line in charts["Figure 3"].lines) == 2
     times = dict(scatter.points)
-    fitted = [line for line in charts["Figure 3"].lines if line.is_joined and not line.is_published]
-    assert len({line.name for line in fitted}) == len(fitted) >= 2  # lines with the same name would be drawn as one
-    for line in fitted:
-        for at, time in line.points:
-            near = min(times, key=lambda size: abs(size - at))
-            assert time == pytest.approx(times[near], rel=0.35)
+    below, above = [line for line in charts["Figure 3"].lines if line.is_joined and not line.is_published]
+    assert [at for at, _ in below.points] == [0, MTU]
+    assert [at for at, _ in above.points] == [MTU, 100_000]
+    assert below.points[0][1] == pytest.approx(times[0], rel=1e-3)
+    assert above.points[1][1] == pytest.approx(times[100_000], rel=1e-3)
     assert [line.name for line in charts["Figure 4"].lines] == ["1 pair", "2 pairs", "4 pairs"]
     assert charts["Figure 3"].marks
 
@@ -147,6 +199,13 @@ def test_the_levels_of_the_working_set_are_shown_next_to_the_published_machines(
     assert cells["peak, MFLOP/s", "melmak"].published == 175.0
     assert cells["peak in the conclusions, MFLOP/s", "melmak"].published == 170.0
     assert cells["L1 data cache, KiB", "cocoa-node"].published == 16.0
+    assert [cells["clock, MHz", name].printed for name in ("melmak", "cocoa-server", "cocoa-node")] == [
+        "",
+        "450",
+        "400",
+    ]
+    assert cells["peak per clock, FLOP/cycle", "cocoa-server"].printed == "0.567"
+    assert cells["peak per clock, FLOP/cycle", "cocoa-node"].printed == "0.563"
 
 
 def test_a_study_that_travels_names_no_host() -> None:

@@ -85,7 +85,7 @@ def data_and_script(name: str, title: str, chart: Chart) -> tuple[str, str]:
         f"set datafile missing {quoted(_MISSING)}",
         f"set title {quoted(title)}",
         "set offsets 0, 0, graph 0.05, graph 0.05",
-        "set key outside top center horizontal" if len(plot.lines) > 1 else "unset key",
+        "set key outside top center horizontal" if _has_key(plot) else "unset key",
         *_axis("x", plot.x),
         *_axis("y", plot.y),
         *_shade(plot.shade),
@@ -130,14 +130,20 @@ def _plotted(plot: Plot, marks: Marks, file: str, data: list[str]) -> Iterator[s
             colour = _COLOURS.get(marks.colour, f"linetype {index + 1}")
             shape = _SHAPES[index % len(_SHAPES)]
             style = _PLOTTED[marks.kind].format(*columns, colour=colour, shape=shape)
-            title = f"title {quoted(line)}" if len(plot.lines) > 1 and marks is _in_key(plot, line) else "notitle"
+            has_title = _has_key(plot) and marks is _in_key(plot, line, marks.suffix)
+            title = f"title {quoted(line + marks.suffix)}" if has_title else "notitle"
             yield f"{file} index {data.index(block)} using {style} {title}"
 
 
-def _in_key(plot: Plot, line: str) -> Marks | None:
+def _has_key(plot: Plot) -> bool:
+    return len(plot.lines) > 1 or len({marks.suffix for marks in plot.marks if marks.by}) > 1
+
+
+def _in_key(plot: Plot, line: str, suffix: str) -> Marks | None:
     """Return the marks that represent a line in the legend, or None if the line has no suitable marks."""
     marks_of_line = {marks.kind: marks for marks in plot.marks
-                     if marks.by and any(row[marks.by] == line for row in marks.rows_with_marks)}  # fmt: skip
+                     if marks.by and marks.suffix == suffix
+                     and any(row[marks.by] == line for row in marks.rows_with_marks)}  # fmt: skip
     return next((marks_of_line[kind] for kind in _KINDS_IN_KEY if kind in marks_of_line), None)
 
 
@@ -155,7 +161,9 @@ def _block(plot: Plot, marks: Marks, heading: str, rows: Rows) -> tuple[str, lis
     fields.sort(key=lambda name: any(isinstance(row.get(name), str) for row in rows))
     headings = [*(f"index of {name}" for name in orders), *fields]
     lines = [f"# {_plain(heading)}", "# " + "\t".join(headings)]
-    for row in rows:
+    for previous, row in zip([None, *rows], rows, strict=False):
+        # gnuplot does not join points across an empty line.
+        lines += [""] if previous is not None and previous.get("segment") != row.get("segment") else []
         indices = [str(order.index(row[name])) for name, order in orders.items()]
         lines.append("\t".join([*indices, *(_cell(row.get(name)) for name in fields)]))
     columns = [headings.index(f"index of {name}" if name in orders else name) + 1 for name in marks.fields]
@@ -165,7 +173,7 @@ def _block(plot: Plot, marks: Marks, heading: str, rows: Rows) -> tuple[str, lis
 def _cell(value: str | float | None) -> str:
     if isinstance(value, str):
         return '"' + _one_line(value).replace('"', "'") + '"'
-    return _MISSING if value is None else f"{value:.10g}"
+    return _MISSING if value is None else f"{value:.15g}"
 
 
 def _placed(marks: Marks) -> Iterator[str]:

@@ -25,7 +25,8 @@ class NamedChart:
       time"
     - ``name``: a file name without suffix of lower-case letters, digits and hyphens, for example
       ``memory-latency-latency-against-size``. It ends in ``-2``, ``-3`` and so on if earlier charts have the same name.
-    - ``title``: a title that is complete without the page, unlike ``chart.title``
+    - ``title``: a title that is complete without the page, unlike ``chart.title``; that of a study's chart begins with
+      the name of the plan
     """
 
     part: str
@@ -54,8 +55,10 @@ def _named(section: PageSection, charts: Sequence[Chart]) -> list[NamedChart]:
     seen: Counter[str] = Counter()
     named = []
     for position, label in sorted(section.places()):
-        title = ": ".join(part for part in label if part not in ("", ALL_COMMON))
+        part, heading = label
+        of_study = section.study.plan if section.study and part == "study" else part
+        title = ": ".join(text for text in (of_study, heading) if text not in ("", ALL_COMMON))
         name = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:_LONGEST_NAME].rstrip("-")
         seen[name] += 1
-        named.append(NamedChart(label[0], name if seen[name] == 1 else f"{name}-{seen[name]}", title, charts[position]))
+        named.append(NamedChart(part, name if seen[name] == 1 else f"{name}-{seen[name]}", title, charts[position]))
     return named

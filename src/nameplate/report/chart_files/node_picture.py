@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from nameplate.errors import UsageError
-from nameplate.records.result import Nodes
+from nameplate.records.node_record import Nodes
 from nameplate.report.chart_files.pictures import FORMATS, write_picture
 from nameplate.report.charts.common import Chart
 from nameplate.report.charts.node_map import node_map, statistics_of

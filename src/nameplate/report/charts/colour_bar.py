@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from nameplate.records.result import NodeMetric
+from nameplate.records.node_record import NodeMetric
 from nameplate.report.charts.common import Point, rounded
 from nameplate.report.content.format import digits, scale
 

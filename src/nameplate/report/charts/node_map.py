@@ -9,7 +9,7 @@ from typing import Any
 
 import altair as alt
 
-from nameplate.records.result import NodeMetric, Nodes
+from nameplate.records.node_record import NodeMetric, Nodes
 from nameplate.report.charts.colour_bar import LETTER, colour_bar
 from nameplate.report.charts.common import Chart, Point, chart_of, definition, rounded
 from nameplate.report.charts.heatmap import SHADES

@@ -62,6 +62,9 @@ class Marks:
       has no mark
     - ``by``: the field with the name of the line to which a row belongs, which decides the colour; or ""
     - ``colour``: one of the page's colours for all rows, or ""
+    - ``suffix``: a text that follows the names of the lines in a legend, so that lines of one name can differ in kind
+
+    Rows of a line that differ in the field ``segment`` are not joined.
 
     A row of "headings" with the field ``lift`` is moved up by that number of pixels.
     """
@@ -71,6 +74,7 @@ class Marks:
     fields: tuple[str, ...]
     by: str = ""
     colour: Literal["", "ink", "series-3"] = ""
+    suffix: str = ""
 
     @property
     def rows_with_marks(self) -> Rows:

@@ -19,7 +19,6 @@ from nameplate.report.charts.common import (
     layers_of_positions,
     legend,
     log_axis,
-    rounded,
 )
 from nameplate.report.charts.plot import Axis, Marks, Plot
 
@@ -63,8 +62,8 @@ def make_study_chart(study: StudyChart, command: str) -> Chart | None:
 
 def _drawing(study: StudyChart, lines: Sequence[StudyLine]) -> tuple[dict[str, Any], Plot]:
     names = list(dict.fromkeys(line.name for line in lines))
-    points = [point for line in lines for point in _points(line)]
-    x_axis = _axis(study.x, [float(p["x"]) for p in points], has_zero=False)
+    points = [point for line in lines for point in _points(line, 0)]
+    x_axis = _axis(study.x, [float(p["x"]) for p in points], has_zero=study.x.has_zero)
     y_axis = _axis(study.y, [float(p["y"]) for p in points], has_zero=True)
     x, y = _channel(alt.X, "x", x_axis), _channel(alt.Y, "y", y_axis)
     layers: list[Any] = []
@@ -87,7 +86,8 @@ def _layers(
 ) -> tuple[list[Any], list[Marks]]:
     """Return the layers and the marks of lines that agree in ``is_published`` and ``is_joined``."""
     published, joined = lines[0].is_published, lines[0].is_joined
-    points = [point for line in lines for point in _points(line)]
+    points = [point for segment, line in enumerate(lines) for point in _points(line, segment)]
+    suffix = ", published" if published else ""
     drawn = chart_of(points).encode(x=x, y=y)
     scale = alt.Scale(domain=list(names))
     has_points = not joined or max(len(line.points) for line in lines) <= _MAX_MARKS
@@ -95,19 +95,20 @@ def _layers(
     marks: list[Marks] = []
     if joined:
         line = drawn.mark_line(strokeWidth=1.6, strokeDash=[5, 4] if published else alt.Undefined)
-        layers.append(line.encode(color=alt.Color("line:N", scale=scale, legend=None if has_points else key)))
-        marks.append(Marks("dashed line" if published else "line", points, ("x", "y"), by="line"))
+        colour = alt.Color("line:N", scale=scale, legend=None if has_points else key)
+        layers.append(line.encode(colour, detail="segment:N"))
+        marks.append(Marks("dashed line" if published else "line", points, ("x", "y"), by="line", suffix=suffix))
     if has_points:
         dots = drawn.mark_point(filled=not published, size=_POINT, opacity=1)
         layers.append(dots.encode(alt.Color("line:N", scale=scale, legend=key),
                                   alt.Shape("line:N", scale=scale, legend=key)))  # fmt: skip
-        marks.append(Marks("rings" if published else "points", points, ("x", "y"), by="line"))
+        marks.append(Marks("rings" if published else "points", points, ("x", "y"), by="line", suffix=suffix))
     return layers, marks
 
 
-def _points(line: StudyLine) -> list[Point]:
+def _points(line: StudyLine, segment: int) -> list[Point]:
     source = "published" if line.is_published else "here"
-    return [{"line": line.name, "source": source, "x": rounded(x), "y": rounded(y)} for x, y in line.points]
+    return [{"line": line.name, "source": source, "segment": segment, "x": x, "y": y} for x, y in line.points]
 
 
 def _axis(axis: StudyAxis, values: Sequence[float], has_zero: bool) -> Axis:

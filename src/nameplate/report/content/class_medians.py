@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from nameplate.records.result import Nodes
+from nameplate.records.node_record import Nodes
 from nameplate.statistics.stats import median
 
 

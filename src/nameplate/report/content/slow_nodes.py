@@ -7,7 +7,8 @@ import shlex
 from collections.abc import Sequence
 
 from nameplate.hostlist import compress
-from nameplate.records.result import NodeMetric, Nodes, Quantity
+from nameplate.records.node_record import NodeMetric, Nodes
+from nameplate.records.result import Quantity
 from nameplate.report.content.class_medians import class_medians
 from nameplate.report.content.format import count, share
 from nameplate.statistics.stats import median

@@ -9,6 +9,7 @@ from nameplate.records.study_record import StudyCell, StudyTable, StudyValue
 
 # The maximum width of a table in characters.
 MAX_WIDTH = 100
+_DIGITS = 4
 _NUMBER_WIDTH = 13
 _MARKS = "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ"
 _Row = list[str | Quantity | None]
@@ -68,15 +69,21 @@ def ratio(cell: StudyCell) -> float | None:
     return None
 
 
-def number(value: StudyValue) -> str | None:
-    """Return a number as text with up to four significant digits; text and None are returned unchanged.
+def number(value: StudyValue, digits: int = _DIGITS) -> str | None:
+    """Return a number as text with up to ``digits`` significant digits; text and None are returned unchanged.
 
-    Numbers of at least 10000 in magnitude are rounded to whole ones, with commas between thousands (``12,346``).
-    Smaller ones have no trailing zeros, so that 0.5 is ``0.5``; those below 0.0001 in magnitude have an exponent.
+    Digits before the decimal point are never rounded away, so that 12345.6 is ``12346``. There are no trailing zeros,
+    so that 0.5 is ``0.5``; numbers below 0.0001 in magnitude have an exponent.
     """
     if value is None or isinstance(value, str):
         return value
-    return f"{value:,.0f}" if abs(value) >= 9999.5 else f"{value:.4g}"
+    return f"{value:.0f}" if abs(value) >= 10**digits - 0.5 else f"{value:.{digits}g}"
+
+
+def digits_of(cell: StudyCell) -> int:
+    """Return the significant digits with which the values of a cell are shown: those of the document, at least four."""
+    mantissa = cell.printed.lower().partition("e")[0]
+    return max(_DIGITS, len(mantissa.replace(".", "").lstrip("-0")))
 
 
 def _kinds(table: StudyTable) -> list[str]:
@@ -107,7 +114,9 @@ def _text(kind: str, cell: StudyCell, table: StudyTable, footnotes: _Footnotes) 
     if kind == "ratio":
         quotient = ratio(cell)
         return None if quotient is None else number(float(f"{quotient:.3g}"))
-    return number(cell.published if kind == "published" else cell.alternative)
+    if kind == "published":
+        return cell.printed or number(cell.published)
+    return number(cell.alternative, digits_of(cell))
 
 
 class _Footnotes:
@@ -121,7 +130,7 @@ class _Footnotes:
         for remark in cell.remarks:
             self._marks.setdefault(remark, _MARKS[len(self._marks) % len(_MARKS)])
         marks = "".join(self._marks[remark] for remark in cell.remarks)
-        text = number(cell.here)
+        text = number(cell.here, digits_of(cell))
         return f"{text or '–'}{marks}" if marks else text
 
     def notes(self) -> list[str]:

@@ -17,16 +17,17 @@ from nameplate.report.content.study_tables import ratio
 from nameplate.report.formats.csv_cells import plain
 from nameplate.studies import study_names
 
-_COLUMNS = ("table", "row", "column", "unit", "measured_by", "here", "published", "ratio", "own", "own_name", "remarks")
+_COLUMNS = ("table", "row", "column", "unit", "measured_by", "here", "published", "ratio", "own", "own_name", "rounds",
+            "seconds", "remarks")  # fmt: skip
 
 
 def export(report: Report) -> dict[str, str]:
     """Return the texts of all files by file name: ``tables.csv``, NAME.dat and NAME.gp for each chart, and ``all.gp``.
 
-    ``tables.csv`` has one row per table entry: the run's value (``here``), the ``published`` value, their ``ratio``
-    here ÷ published, nameplate's value by its own definition where this differs (``own``), and ``remarks``. Unknown
-    cells are empty. ``study_charts`` determines the charts and their names. The scripts must run in the directory of
-    the files.
+    ``tables.csv`` has one row per table entry: the run's value (``here``), the ``published`` value as the document
+    prints it, their ``ratio`` here ÷ published, nameplate's value by its own definition where this differs (``own``),
+    the ``rounds`` and the ``seconds`` in which the run's value was measured, and ``remarks``. Unknown cells are empty.
+    ``study_charts`` determines the charts and their names. The scripts must run in the directory of the files.
 
     Raises:
         UsageError: the run's plan reproduces no study.
@@ -37,11 +38,12 @@ def export(report: Report) -> dict[str, str]:
 
 
 def study_charts(report: Report) -> list[NamedChart]:
-    """Return the charts of the study, and the maps of the nodes if the run was a job of several nodes.
+    """Return the charts and maps of the study, and the maps of the nodes of a job if the study has none.
 
     The list is empty if the report has neither charts of a study nor maps of nodes.
     """
-    return [chart for chart in named_charts(report) if chart.part in ("study", "nodes")]
+    parts = ("study",) if report.study and report.study.maps else ("study", "nodes")
+    return [chart for chart in named_charts(report) if chart.part in parts]
 
 
 def _tables(study: Study) -> str:
@@ -53,9 +55,9 @@ def _tables(study: Study) -> str:
             for column, cell in zip(table.columns, cells, strict=True):
                 quotient = ratio(cell) if table.has_ratio else None
                 cells_of_row = [
-                    table.title, row, column.name, column.unit, table.here, cell.here, cell.published, quotient,
-                    cell.alternative, table.alternative if cell.alternative is not None else "",
-                    "; ".join(cell.remarks),
+                    table.title, row, column.name, column.unit, table.here, cell.here, cell.printed or cell.published,
+                    quotient, cell.alternative, table.alternative if cell.alternative is not None else "",
+                    cell.rounds, cell.seconds, "; ".join(cell.remarks),
                 ]  # fmt: skip
                 writer.writerow([plain(value) for value in cells_of_row])
     return text.getvalue()

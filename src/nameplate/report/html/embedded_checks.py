@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from nameplate.probes import probe_of
-from nameplate.records.result import Nodes, Report, Result
+from nameplate.records.node_record import Nodes
+from nameplate.records.result import Report, Result
 from nameplate.records.study_record import Study
 from nameplate.results.record_checks import problem_of_run
 

@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from nameplate.records.result import NodeMetric, Nodes, Quantity, Report, Table
+from nameplate.records.node_record import NodeMetric, Nodes
+from nameplate.records.result import Quantity, Report, Table
 from nameplate.report.charts.common import Chart, NumberedChart, placed
 from nameplate.report.charts.node_map import node_map, statistics_of
 from nameplate.report.content.format import count, share

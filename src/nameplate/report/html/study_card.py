@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from nameplate.records.result import Report
 from nameplate.report.charts.common import Chart, NumberedChart, placed
+from nameplate.report.charts.node_map import node_map, statistics_of
 from nameplate.report.charts.study import make_study_chart
 from nameplate.report.content.repeat_commands import plan_command
 from nameplate.report.content.study_tables import study_table
@@ -19,7 +20,7 @@ class StudyCard:
     - ``anchor``: the ``id`` of its HTML element
     - ``plan``: the name of the plan
     - ``tables``: the tables of the study in the order of its document, then the table of the reference tools that ran
-    - ``charts``: the charts of the study
+    - ``charts``: the charts of the study, then its maps of the nodes
     """
 
     anchor: str
@@ -41,4 +42,8 @@ def make_study_card(anchor: str, report: Report, charts: list[Chart]) -> StudyCa
         return None
     command = plan_command(report.run)
     drawn = [make_study_chart(chart, command) for chart in (report.study.charts if report.study else [])]
-    return StudyCard(anchor, report.run.plan.name, tables, placed([chart for chart in drawn if chart], charts))
+    maps = []
+    if report.study and report.nodes:
+        for metric in report.study.maps:
+            maps += [node_map(report.nodes, metric, name, command) for name in statistics_of(metric)]
+    return StudyCard(anchor, report.run.plan.name, tables, placed([*filter(None, drawn), *maps], charts))

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from nameplate.comparison.recheck import RecheckFinding
 from nameplate.hostlist import compress
-from nameplate.records.result import NodeMetric, Nodes
+from nameplate.records.node_record import NodeMetric, Nodes
 from nameplate.report.content.format import cell_text, count, digits, scale, share
 from nameplate.report.content.slow_nodes import (
     BEHIND,

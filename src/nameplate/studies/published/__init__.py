@@ -8,7 +8,8 @@ documents' other tables and of their text.
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from decimal import Decimal
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,23 @@ _FOLDER = Path(__file__).parent
 _MORE = "more"
 
 
+class Printed(msgspec.Struct, frozen=True):
+    """A number of a document: its ``value``, and the ``text`` with the digits that the document prints."""
+
+    value: float
+    text: str
+
+    @classmethod
+    def of(cls, text: str) -> Printed:
+        """Return the number that a text prints, such as "12.196"."""
+        return cls(float(text), text)
+
+    def scaled(self, power: int) -> Printed:
+        """Return the number times 10 to the ``power``, with the same digits: 0.000205 becomes 0.205 for 3."""
+        text = f"{Decimal(self.text).scaleb(power):f}"
+        return Printed.of(text)
+
+
 class Published(msgspec.Struct, frozen=True):
     """One printed value of a study: a row of ``PLAN.csv``.
 
@@ -26,7 +44,7 @@ class Published(msgspec.Struct, frozen=True):
     - ``probe``: the probe that does the same work, or the reference tool that the study ran: iozone, linpack or stream
     - ``op``, ``pattern``, ``protocol``, ``block_bytes``, ``threads``: identify the measurement within its table; ``op``
       is an operation such as "read", or a size such as "n=1000". A field that does not apply is "" or None.
-    - ``metric``: the name of the metric; ``value``: the value in ``unit``, as printed
+    - ``metric``: the name of the metric; ``value``: the value in ``unit``; ``text``: the value with the printed digits
     - ``corrected_unit``: the correct unit, usually the same as ``unit``; "" if it cannot be derived
     - ``note``: a remark on the transcription, or ""
     """
@@ -43,6 +61,17 @@ class Published(msgspec.Struct, frozen=True):
     unit: str
     corrected_unit: str
     note: str
+    text: str
+
+    @property
+    def printed(self) -> Printed:
+        """Return the value with the digits that the document prints."""
+        return Printed(self.value, self.text)
+
+
+def largest(printed: Iterable[Printed]) -> Printed:
+    """Return the number with the largest value; ``printed`` must not be empty."""
+    return max(printed, key=lambda number: number.value)
 
 
 @cache
@@ -56,7 +85,7 @@ def published(plan: str) -> tuple[Published, ...]:
 
 
 @cache
-def published_items(plan: str, table: str) -> Mapping[str, float]:
+def published_items(plan: str, table: str) -> Mapping[str, Printed]:
     """Return the published values of a study that are in ``more.csv``, by name, in the order of its document.
 
     ``plan`` and ``table`` are the contents of the columns ``study`` and ``table``, such as "cs553-kvm" and
@@ -64,7 +93,7 @@ def published_items(plan: str, table: str) -> Mapping[str, float]:
     not returned. Rows without a value are left out. The result is empty if the plan or the table is unknown.
     """
     rows = (row for row in _rows(_MORE) if (row["study"], row["table"]) == (plan, table) and row["value"])
-    return {row["item"]: float(row["value"]) for row in rows}
+    return {row["item"]: Printed.of(row["value"]) for row in rows}
 
 
 def _rows(name: str) -> Iterator[dict[str, str]]:
@@ -76,4 +105,4 @@ def _rows(name: str) -> Iterator[dict[str, str]]:
 
 def _read(row: Mapping[str, str]) -> Published:
     numbers: dict[str, Any] = {name: int(row[name]) if row[name] else None for name in ("block_bytes", "threads")}
-    return msgspec.convert({**row, **numbers, "value": float(row["value"])}, Published)
+    return msgspec.convert({**row, **numbers, "value": float(row["value"]), "text": row["value"]}, Published)

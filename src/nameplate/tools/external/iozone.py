@@ -1,11 +1,13 @@
 """Adapter for IOzone (https://www.iozone.org): one file by records of 1 KiB to 16 MiB, in the page cache or direct.
 
-Its tests 0, 1 and 2 (``-i``) are write and rewrite, read and reread, random read and random write. It prints KiB/s.
+Its tests 0, 1 and 2 (``-i``) are write and rewrite, read and reread, random read and random write; a plan that sets its
+work also runs tests 3 to 7. It prints KiB/s.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import partial
 
 from nameplate.errors import Unreadable, UsageError
@@ -19,11 +21,11 @@ DEFAULT_FILE_BYTES = 256 << 20
 DEFAULT_RECORDS = (1 << 10, 8 << 10, 1 << 20, 8 << 20)
 DIRECT_RECORD = 1 << 20
 MIN_RECORD, MAX_RECORD = 1 << 10, 16 << 20
-# IOzone passes over its file eight times: three writes, two reads, two random passes, and the removal.
-_PASSES = 8
+# IOzone's passes over its file besides those that give a column: a third write, and the removal.
+_FURTHER_PASSES = 2
 _ASSUMED_BYTES_PER_S = 1e9
 
-# IOzone's columns in the order in which it prints them, with nameplate's parameters for the same work.
+# The columns of IOzone's tests in the order in which it prints them, with nameplate's parameters for the same work.
 _COLUMNS = {
     "write": ("write", "sequential", "first"),
     "rewrite": ("write", "sequential", "again"),
@@ -31,24 +33,35 @@ _COLUMNS = {
     "reread": ("read", "sequential", "again"),
     "random read": ("read", "random", "again"),
     "random write": ("write", "random", "again"),
+    "backward read": ("read", "backward", "again"),
+    "record rewrite": ("write", "record", "again"),
+    "stride read": ("read", "stride", "again"),
+    "fwrite": ("write", "sequential", "first"),
+    "frewrite": ("write", "sequential", "again"),
+    "fread": ("read", "sequential", "first"),
+    "freread": ("read", "sequential", "again"),
 }
-# The heading "random" is in the line above "read" and "write".
-_HEADINGS = [name.rpartition(" ")[2] for name in _COLUMNS]
+# The tests that are compared by default have the first columns.
+_DEFAULT_TESTS, _DEFAULT_COLUMNS = range(3), 6
+_ALL_TESTS = range(8)
 
 
-def _column(size: int, record: int, column: str, text: str) -> float:
+def _column(size: int, record: int, names: Sequence[str], column: str, text: str) -> float:
     """Return the value in B/s of the column named ``column`` in the only row, for a file of ``size`` bytes.
 
-    ``record`` is the record size in bytes. Raises Unreadable if the headings or the row are not as expected.
+    ``record`` is the record size in bytes, and ``names`` has the names of all columns. Raises Unreadable if the
+    headings or the row are not as expected.
     """
+    # The first word of a name of two is in the line above.
+    expected = [name.rpartition(" ")[2] for name in names]
     headings = re.search(r"^\s+kB\s+reclen((?:\s+[a-z]+)+)\s*$", text, re.MULTILINE)
     rows = re.findall(rf"^\s+{size >> 10}\s+{record >> 10}((?:\s+\d+)+)\s*$", text, re.MULTILINE)
-    if headings is None or headings[1].split()[: len(_HEADINGS)] != _HEADINGS or len(rows) != 1:
-        raise Unreadable(f"no table of {', '.join(_COLUMNS)} with a row of that size")
+    if headings is None or headings[1].split()[: len(expected)] != expected or len(rows) != 1:
+        raise Unreadable(f"no table of {', '.join(names)} with a row of that size")
     values = rows[0].split()
-    if len(values) != len(_COLUMNS):
-        raise Unreadable(f"{len(values)} values instead of {len(_COLUMNS)}")
-    return positive(values[list(_COLUMNS).index(column)], 1024)
+    if len(values) != len(names):
+        raise Unreadable(f"{len(values)} values instead of {len(names)}")
+    return positive(values[names.index(column)], 1024)
 
 
 # Measured with perf on Linux 6.18: two thirds of a 4 KiB write pass are spent in ext4_block_write_begin and
@@ -61,18 +74,25 @@ _OTHER_PAGES = (
 
 
 def _work(setting: ToolSetting, record: int, size: int, direct: bool) -> ToolWork:
-    command = [setting.programs["iozone"].path, "-i", "0", "-i", "1", "-i", "2", "-r", f"{record >> 10}k",
-               "-s", f"{size >> 10}k", "-f", "iozone.data", *(["-I"] if direct else [])]  # fmt: skip
+    tests = _ALL_TESTS if setting.params else _DEFAULT_TESTS
+    columns = list(_COLUMNS) if setting.params else list(_COLUMNS)[:_DEFAULT_COLUMNS]
+    command = [setting.programs["iozone"].path, *(word for test in tests for word in ("-i", f"{test}")),
+               "-r", f"{record >> 10}k", "-s", f"{size >> 10}k", "-f", "iozone.data",
+               *(["-I"] if direct else [])]  # fmt: skip
     every: dict[str, Value] = {"block": record, "threads": 1, "cache": "direct" if direct else "warm", "size": size,
                                "file": str(setting.folder)}  # fmt: skip
-    metrics = [
-        ComparedMetric(column, "disk_block", {"op": op, "pattern": pattern, "pass": which, **every}, "bandwidth",
-               partial(_column, size, record, column),
-               differs=_OTHER_PAGES if (op, which) == ("write", "again") and not direct else "")
-        for column, (op, pattern, which) in _COLUMNS.items()
-    ]  # fmt: skip
+    metrics = []
+    for column in columns:
+        op, pattern, which = _COLUMNS[column]
+        library: dict[str, Value] = {"library": "stdio"} if column.startswith("f") else {}
+        params: dict[str, Value] = {"op": op, "pattern": pattern, "pass": which, **library, **every}
+        metrics.append(ComparedMetric(
+            column, "disk_block", params, "bandwidth", partial(_column, size, record, columns, column),
+            differs=_OTHER_PAGES if (op, which) == ("write", "again") and not direct else "",
+        ))  # fmt: skip
     name = f"{size_text(record)} records, {size_text(size)} file, {'direct' if direct else 'page cache'}"
-    return ToolWork(name, command, metrics, threads=1, takes_s=_PASSES * size / _ASSUMED_BYTES_PER_S)
+    n_passes = len(columns) + _FURTHER_PASSES
+    return ToolWork(name, command, metrics, threads=1, takes_s=n_passes * size / _ASSUMED_BYTES_PER_S)
 
 
 def _works(setting: ToolSetting) -> list[ToolWork]:
