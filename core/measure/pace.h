@@ -14,12 +14,14 @@ class Pace {
       : interval_(Clock::get().ticks(interval_s)), delay_(Clock::get().ticks(delay_s)) {}
 
   void start() { start_ = Clock::now(); }
+  // Starts a sequence directly after the last one, whatever the time: it catches up with what was missed in between.
+  void follow_on() { start_ = end_; }
   Ticks planned(std::uint64_t index) const { return start_ + delay_ + index * interval_; }
 
   // A sequence lasts as long as all its intervals; without the last one, a short sequence would appear faster than
   // requested. Its delay is shorter than one interval.
-  Ticks end(std::uint64_t operations) const { return start_ + operations * interval_; }
-  void finish(std::uint64_t operations) const { wait_until(end(operations)); }
+  Ticks end(std::uint64_t operations) { return end_ = start_ + operations * interval_; }
+  void finish(std::uint64_t operations) { wait_until(end(operations)); }
 
   // Sleeps until shortly before, and then polls the clock, since a sleeping thread wakes up late.
   static void wait_until(Ticks when) {
@@ -40,6 +42,7 @@ class Pace {
   Ticks interval_;
   Ticks delay_;
   Ticks start_ = 0;
+  Ticks end_ = 0;
 };
 
 }  // namespace nameplate

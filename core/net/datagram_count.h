@@ -38,7 +38,14 @@ inline std::uint32_t wrapped_us(Ticks ticks) {
 // duplicates. Jitter is the running mean of RFC 3550, section 6.4.1, with gain 1/16.
 class DatagramCount {
  public:
-  void clear() { *this = DatagramCount(); }
+  // Starts the next sample. The jitter goes on: it is an estimate over all datagrams of a stream.
+  void clear() {
+    DatagramCount next;
+    next.has_transit_ = has_transit_;
+    next.transit_us_ = transit_us_;
+    next.jitter_us_ = jitter_us_;
+    *this = next;
+  }
 
   void note(std::uint64_t number, std::uint32_t sent_us, std::uint32_t now_us) {
     if (number >= next_) {
@@ -75,12 +82,13 @@ class DatagramCount {
 
   // Both clocks wrap, and they differ by an unknown constant: only changes count.
   void note_transit(std::uint32_t transit_us) {
-    if (unique_ > 0) {
+    if (has_transit_) {
       const auto change = static_cast<std::int32_t>(transit_us - transit_us_);
       jitter_us_ +=
           (static_cast<double>(change < 0 ? -static_cast<std::int64_t>(change) : change) - jitter_us_) * kGain;
     }
     transit_us_ = transit_us;
+    has_transit_ = true;
   }
 
   std::array<std::uint64_t, kWindow / 64> seen_{};
@@ -88,6 +96,7 @@ class DatagramCount {
   std::uint64_t unique_ = 0;
   std::uint64_t duplicates_ = 0;
   std::uint64_t reordered_ = 0;
+  bool has_transit_ = false;
   std::uint32_t transit_us_ = 0;
   double jitter_us_ = 0;
 };

@@ -61,12 +61,12 @@ StreamSender::StreamSender(const Connection& connection, const TrafficRequest& r
   for (unsigned i = 0; i < slots_of(request); ++i) std::ranges::copy(content, slot(i));
 }
 
-bool StreamSender::send(std::uint64_t blocks, ConnectionState& state) {
+bool StreamSender::send(std::uint64_t blocks, ConnectionState& state, bool follows_on) {
   report_ = {};
   const bool is_tcp = request_.protocol == Protocol::tcp;
   const std::uint64_t before = is_tcp ? read_tcp(connection_.stream.number()).retransmits : 0;
   const Ticks start = Clock::now();
-  if (request_.interval_s > 0) pace_.start();
+  if (request_.interval_s > 0) follows_on ? pace_.follow_on() : pace_.start();
   const bool went_well = is_tcp ? send_stream(blocks, state) : send_datagrams(blocks, state);
   await_turn(pace_.end((blocks + batch_ - 1) / batch_), state);
   report_.span_s = Clock::get().seconds(Clock::now() - start);

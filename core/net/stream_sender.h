@@ -19,9 +19,10 @@ class StreamSender {
  public:
   StreamSender(const Connection& connection, const TrafficRequest& request, double delay_s);
 
-  // Sends one sample and then, over TCP, its report. A TCP receiver is told in advance how much will come. Returns
-  // false if the connection is gone; `error` tells why.
-  bool send(std::uint64_t blocks, ConnectionState& state);
+  // Sends one sample and then, over TCP, its report. A TCP receiver is told in advance how much will come. At a given
+  // rate, `follows_on` continues the schedule of the last call, so that the rate is that of both calls together and the
+  // time between them. Returns false if the connection is gone; `error` tells why.
+  bool send(std::uint64_t blocks, ConnectionState& state, bool follows_on = false);
 
   const SendReport& report() const { return report_; }
   const std::string& error() const { return error_; }

@@ -69,6 +69,8 @@ class NetStream final : public Probe {
     return prepared;
   }
 
+  void prepare() override { follows_on_ = false; }
+
   Work run(std::uint64_t repetitions) override;
 
   void verify() override {
@@ -94,6 +96,7 @@ class NetStream final : public Probe {
   std::unique_ptr<Team> team_;
   std::vector<std::unique_ptr<Part>> parts_;
   std::uint64_t repetitions_ = 0;
+  bool follows_on_ = false;  // in a series, where calls follow each other without a preparation
   std::vector<double> counters_;
   Team::Function run_ = [this](unsigned worker) { stream(worker); };
 };
@@ -179,7 +182,7 @@ void NetStream::stream(unsigned worker) {
 }
 
 void NetStream::send(Part& part, const Connection& connection) const {
-  if (!part.sender->send(repetitions_, part.state)) {
+  if (!part.sender->send(repetitions_, part.state, follows_on_)) {
     part.error = part.sender->error();
     return;
   }
@@ -273,6 +276,7 @@ std::vector<double> Totals::counters(double other_sessions) const {
 Work NetStream::run(std::uint64_t repetitions) {
   repetitions_ = repetitions;
   const std::span<Worker> workers = team_->run(run_);
+  follows_on_ = true;
   check_errors();
   const Clock& clock = Clock::get();
   const bool is_udp = request_.protocol == Protocol::udp;

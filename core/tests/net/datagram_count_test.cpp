@@ -54,6 +54,19 @@ TEST(DatagramCount, JitterIsTheRunningMeanOfTransitTimeDifferences) {
   EXPECT_NEAR(count.jitter_s(), jitter_us * 1e-6, 1e-12);
 }
 
+TEST(DatagramCount, JitterGoesOnInTheNextSample) {
+  DatagramCount total;
+  DatagramCount in_parts;
+  for (std::uint32_t i = 0; i < 100; ++i) {
+    const std::uint32_t arrival = 1000 * i + (i * 7919) % 97;
+    if (i == 50) in_parts.clear();
+    total.note(i, 1000 * i, arrival);
+    in_parts.note(i % 50, 1000 * i, arrival);
+  }
+  EXPECT_EQ(in_parts.unique(), 50U);
+  EXPECT_EQ(in_parts.jitter_s(), total.jitter_s());
+}
+
 TEST(DatagramCount, ClockOffsetAndWrapAroundCauseNoJitter) {
   DatagramCount count;
   for (std::uint32_t i = 0; i < 100; ++i) count.note(i, 0xFFFFFF00U + 10 * i, 123456 + 10 * i);

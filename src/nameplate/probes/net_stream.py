@@ -27,7 +27,7 @@ from nameplate.probes.shared.grid import Row, crossed, labels, quantity_of
 from nameplate.probes.shared.network import BITS, in_bits, is_udp, network_use, notes_of, rated_link, way
 from nameplate.probes.shared.percentiles import MAX_ROWS
 from nameplate.records.machine_record import Machine
-from nameplate.records.result import Rated, Result, Table
+from nameplate.records.result import Quantity, Rated, Result, Table
 from nameplate.records.run_record import Sample
 
 # Counters that add up over samples, and counters whose last value is shown.
@@ -89,7 +89,7 @@ def _datagrams(results: Sequence[Result]) -> list[Table]:
         return []
     names = ("sent", *_LOST, "reordered", "duplicates")
     rows: list[Row] = [
-        [label, *(_of_sent(result.evidence, name) for name in names), f"{result.evidence['jitter_s'] * 1e6:.0f} µs"]
+        [label, *(_of_sent(result.evidence, name) for name in names), Quantity(result.evidence["jitter_s"], "s")]
         for label, result in zip(labels(udp_results), udp_results, strict=True)
     ]
     headings = ["", "sent", "lost sending", "lost queueing", "lost in network", "reordered",

@@ -88,7 +88,7 @@ def test_every_datagram_is_accounted_for_by_where_it_was_lost() -> None:
         "70 (6.36 %)",
         "3 (0.27 %)",
         "1 (0.09 %)",
-        "50 µs",
+        Quantity(50e-6, "s"),
     ]
 
 
