@@ -24,6 +24,9 @@ constexpr unsigned kMaxTextSlots = 64;
 constexpr std::uint64_t kMaxVerified_bytes = 256 << 20;
 constexpr std::uint64_t kMaxVerified = 1 << 16;
 constexpr unsigned kPercent = 100;
+// The limits of the work between two readings of the clock, if a worker ends by time.
+constexpr std::uint64_t kTimed_bytes = 64 << 10;
+constexpr std::uint64_t kMaxTimed = 64;
 
 // A function-local static, since libraries register during static initialisation.
 std::map<std::string, IoLibrary>& io_libraries() {
@@ -94,14 +97,30 @@ IoWorker::IoWorker(const IoSettings& settings, const IoPart& part)
   for (unsigned slot = 0; slot < slots_; ++slot) written_.fill_slot(write_buffer(slot), slot);
 }
 
-void IoWorker::run(std::uint64_t operations) {
+void IoWorker::start_call() {
   before_ = order_;
   ++call_;
   done_ = 0;
   for (Histogram* histogram : {histogram_.get(), read_histogram_.get(), write_histogram_.get()}) {
     if (histogram != nullptr) histogram->clear();
   }
+}
+
+void IoWorker::run(std::uint64_t operations) {
+  start_call();
   transfer(operations);
+  if (!stopped()) flush();
+}
+
+// The clock is read after a multiple of the slots, so that the content of a block follows from the number of its
+// operation in the call.
+void IoWorker::run_until(Ticks end) {
+  const std::uint64_t requested = std::clamp<std::uint64_t>(kTimed_bytes / settings_.block_bytes, 1, kMaxTimed);
+  const std::uint64_t operations = (requested + slots_ - 1) / slots_ * slots_;
+  start_call();
+  do {
+    transfer(operations);
+  } while (!stopped() && Clock::now() < end);
   if (!stopped()) flush();
 }
 

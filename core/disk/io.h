@@ -72,6 +72,8 @@ class IoWorker {
 
   // Runs the timed region of one call. Stops early at an error, which `error` then returns.
   void run(std::uint64_t operations);
+  // Runs until the time `end`, through at least a small number of operations; not for mixed operations.
+  void run_until(Ticks end);
 
   // Before a call, untimed: drops what the library itself keeps of the file.
   virtual void forget() {}
@@ -134,6 +136,8 @@ class IoWorker {
   unsigned until_next_timed();
 
  private:
+  void start_call();
+
   static constexpr std::uint64_t kNothing = ~std::uint64_t{0};
 
   bool writes_only(std::uint64_t index) const;

@@ -7,6 +7,7 @@
 #include "kernels/executed_steps.h"
 #include "kernels/flops_variants.h"
 #include "kernels/operands.h"
+#include "kernels/unoptimised.h"
 
 namespace nameplate {
 
@@ -86,6 +87,14 @@ std::vector<RateKernel> flops_kernels(Isa isa, FloatMix mix) {
   return kernels;
 }
 
+template <class T>
+std::vector<RateKernel> unoptimised_flops_kernels() {
+  const ChainVariants<T> table = unoptimised_variants<T>();
+  return {make_kernel(FloatMix::mixed, table.lanes, table.variants.front())};
+}
+
+template std::vector<RateKernel> unoptimised_flops_kernels<float>();
+template std::vector<RateKernel> unoptimised_flops_kernels<double>();
 template std::vector<RateKernel> flops_kernels<float>(Isa isa, FloatMix mix);
 template std::vector<RateKernel> flops_kernels<double>(Isa isa, FloatMix mix);
 

@@ -34,4 +34,8 @@ const std::vector<std::string>& float_mix_names();
 template <class T>
 std::vector<RateKernel> flops_kernels(Isa isa, FloatMix mix);
 
+// Returns the kernel of FloatMix::mixed whose operands are in memory, as without optimisation.
+template <class T>
+std::vector<RateKernel> unoptimised_flops_kernels();
+
 }  // namespace nameplate

@@ -6,6 +6,7 @@
 #include "kernels/executed_steps.h"
 #include "kernels/intops_variants.h"
 #include "kernels/operands.h"
+#include "kernels/unoptimised.h"
 
 namespace nameplate {
 
@@ -75,6 +76,14 @@ std::vector<RateKernel> intops_kernels(Isa isa, IntegerMix mix) {
   return kernels;
 }
 
+template <class T>
+std::vector<RateKernel> unoptimised_intops_kernels() {
+  const ChainVariants<T> table = unoptimised_variants<T>();
+  return {make_kernel(IntegerMix::mixed, table.lanes, table.variants.front())};
+}
+
+template std::vector<RateKernel> unoptimised_intops_kernels<std::int32_t>();
+template std::vector<RateKernel> unoptimised_intops_kernels<std::int64_t>();
 template std::vector<RateKernel> intops_kernels<std::int32_t>(Isa isa, IntegerMix mix);
 template std::vector<RateKernel> intops_kernels<std::int64_t>(Isa isa, IntegerMix mix);
 

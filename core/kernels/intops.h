@@ -25,4 +25,8 @@ IntegerMix parse_integer_mix(std::string_view name);
 template <class T>
 std::vector<RateKernel> intops_kernels(Isa isa, IntegerMix mix);
 
+// Returns the kernel of IntegerMix::mixed whose operands are in memory, as without optimisation.
+template <class T>
+std::vector<RateKernel> unoptimised_intops_kernels();
+
 }  // namespace nameplate

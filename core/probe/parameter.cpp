@@ -179,6 +179,11 @@ Parameter automatic_text(std::string name, std::string summary, std::string auto
           .automatic = std::move(automatic)};
 }
 
+Parameter ends_parameter() {
+  return choice("ends", "work: each worker does the same work; time: each works for the same time", {"work", "time"},
+                "work");
+}
+
 Parameter threads_parameter() {
   constexpr double kMaxThreads = 4096;
   return automatic_integer("threads", "workers; more than there are cores is allowed and flagged as oversubscribed", 1,

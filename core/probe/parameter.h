@@ -48,6 +48,8 @@ Parameter automatic_integer(std::string name, std::string summary, double minimu
 Parameter automatic_text(std::string name, std::string summary, std::string automatic);
 Parameter automatic_bit_rate(std::string name, std::string summary, double minimum, double maximum,
                              std::string automatic);
+// The `ends` parameter of probes whose workers may end by time.
+Parameter ends_parameter();
 // The `threads` parameter of every threaded probe: by default one worker per allowed physical core.
 Parameter threads_parameter();
 

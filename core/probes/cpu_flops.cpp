@@ -38,6 +38,11 @@ Isa best_isa(const std::string& precision, FloatMix mix) {
   return widest_isa([&](Isa isa) { return !vector_kernels(isa, precision, mix).empty(); });
 }
 
+std::vector<RateKernel> unoptimised_kernels(const std::string& precision) {
+  if (precision == "bf16") return {};
+  return precision == "fp64" ? unoptimised_flops_kernels<double>() : unoptimised_flops_kernels<float>();
+}
+
 class CpuFlops final : public RateProbe {
  public:
   CpuFlops() : RateProbe(Unit::flops) {}
@@ -45,9 +50,10 @@ class CpuFlops final : public RateProbe {
   Prepared setup(const Parameters& parameters, const Machine& machine) override {
     const std::string precision = parameters.word("precision");
     const FloatMix mix = parse_float_mix(parameters.word("mix"));
+    const bool is_plain = is_unoptimised(parameters);
     const auto asked = parameters.word_if_given("isa");
-    const Isa isa = asked ? *parse_isa(*asked) : best_isa(precision, mix);
-    std::vector<RateKernel> kernels = kernels_for(isa, precision, mix);
+    const Isa isa = is_plain ? Isa::scalar : asked ? *parse_isa(*asked) : best_isa(precision, mix);
+    std::vector<RateKernel> kernels = is_plain ? unoptimised_kernels(precision) : kernels_for(isa, precision, mix);
     if (kernels.empty()) {
       refuse(
           fmt::format("isa={} has no instruction for mix={} precision={}", to_string(isa), to_string(mix), precision));
@@ -66,7 +72,7 @@ ProbeInfo info() {
                      choice("precision", "type of the operands (bf16: AMX only)", {"fp64", "fp32", "bf16"}, "fp64"),
                      choice("mix", "operations; fma, a fused multiply-add, counts two; mixed is + − × ÷ in equal parts",
                             float_mix_names(), "fma"),
-                     threads_parameter(), scaling_parameter()},
+                     threads_parameter(), scaling_parameter(), build_parameter(), ends_parameter()},
       .counters = RateLoop::counters(),
       .facts = RateLoop::facts(),
       .needs = {},

@@ -41,6 +41,11 @@ Isa best_isa(const std::string& precision, const std::string& mix) {
   return widest_isa([&](Isa isa) { return !kernels_for(isa, precision, mix).empty(); });
 }
 
+std::vector<RateKernel> unoptimised_kernels(const std::string& precision) {
+  if (precision == "int8") return {};
+  return precision == "int32" ? unoptimised_intops_kernels<std::int32_t>() : unoptimised_intops_kernels<std::int64_t>();
+}
+
 class CpuIntops final : public RateProbe {
  public:
   CpuIntops() : RateProbe(Unit::ops) {}
@@ -48,10 +53,11 @@ class CpuIntops final : public RateProbe {
   Prepared setup(const Parameters& parameters, const Machine& machine) override {
     const std::string mix = parameters.word("mix");
     const std::string precision = parameters.word_if_given("precision").value_or(mix == "dot" ? "int8" : "int64");
+    const bool is_plain = is_unoptimised(parameters);
     const auto asked = parameters.word_if_given("isa");
-    const Isa isa = asked ? *parse_isa(*asked) : best_isa(precision, mix);
+    const Isa isa = is_plain ? Isa::scalar : asked ? *parse_isa(*asked) : best_isa(precision, mix);
     require_isa("isa", isa);
-    std::vector<RateKernel> kernels = kernels_for(isa, precision, mix);
+    std::vector<RateKernel> kernels = is_plain ? unoptimised_kernels(precision) : kernels_for(isa, precision, mix);
     if (kernels.empty()) {
       refuse(fmt::format("isa={} has no instruction for mix={} precision={}", to_string(isa), mix, precision));
     }
@@ -72,7 +78,7 @@ ProbeInfo info() {
                                 "operations; mixed is + − × ÷ in equal parts, dot is the 8-bit dot product of VNNI "
                                 "or AMX",
                                 {"add", "mul", "mixed", "dot"}, "add"),
-                         threads_parameter(), scaling_parameter()},
+                         threads_parameter(), scaling_parameter(), build_parameter(), ends_parameter()},
           .counters = RateLoop::counters(),
           .facts = RateLoop::facts(),
           .needs = {},

@@ -79,7 +79,7 @@ struct Ports {
 
 // The calling thread is bound to a core only temporarily: a BLAS starts threads that inherit the binding.
 Ports count_ports(const Machine& machine) {
-  const RateLoop loop(multiply_add_kernels(), 1, Scaling::weak, machine.topology.allowed);
+  const RateLoop loop(multiply_add_kernels(), 1, Scaling::weak, Ends::work, machine.topology.allowed);
   return {loop.fact_values(), loop.kernel()};
 }
 

@@ -26,6 +26,7 @@
 #include "machine/memory_budget.h"
 #include "machine/page_size.h"
 #include "measure/clock.h"
+#include "measure/ends.h"
 #include "measure/team.h"
 #include "probe/error.h"
 #include "probe/registry.h"
@@ -120,6 +121,7 @@ class DiskBlock final : public Probe {
   Context& context_;
   IoSettings settings_;
   const IoLibrary* library_ = nullptr;
+  Ends ends_ = Ends::work;
   Cache cache_ = Cache::warm;
   bool first_ = false;
   bool is_device_ = false;
@@ -138,7 +140,14 @@ class DiskBlock final : public Probe {
   Histogram read_histogram_;
   Histogram write_histogram_;
   std::vector<double> counters_;
-  Team::Function run_ = [this](unsigned worker) { parts_[worker].io->run(repetitions_); };
+  Team::Function run_ = [this](unsigned worker) {
+    IoWorker& io = *parts_[worker].io;
+    if (ends_ == Ends::time) {
+      io.run_until(end_of(repetitions_));
+    } else {
+      io.run(repetitions_);
+    }
+  };
 };
 
 IoOp parse_op(const std::string& word) {
@@ -168,6 +177,7 @@ void DiskBlock::read_parameters(const Parameters& parameters, const Machine& mac
   const bool reads_cold = cache_ == Cache::cold && settings_.op == IoOp::read;
   first_ = parameters.word_if_given("pass").value_or(reads_cold ? "first" : "again") == "first";
   threads_ = static_cast<unsigned>(parameters.count_if_given("threads").value_or(machine.default_threads()));
+  ends_ = parse_ends(parameters.word("ends"));
   const auto rate = static_cast<double>(parameters.count_if_given("rate").value_or(0));
   settings_.interval_s = rate > 0 ? threads_ / rate : 0;
   settings_.timed_every = settings_.block_bytes < kMinAllTimed_bytes && !settings_.direct ? kTimedOneIn : 1;
@@ -197,6 +207,12 @@ void DiskBlock::check_combination(const Parameters& parameters) const {
   }
   if (evicts() && parameters.count_if_given("passes").value_or(1) > 1) {
     refuse("cache=cold passes: a second pass finds in the cache what the first one brought there");
+  }
+  if (ends_ == Ends::time) {
+    if (settings_.op == IoOp::mixed) refuse("ends=time op=readwrite: mixed operations end by work only");
+    if (library_->has_queue) refuse(fmt::format("ends=time library={}: a queue ends by work only", library_->name));
+    if (first_) refuse("ends=time pass=first: a first pass ends with the file");
+    if (parameters.has("passes") || parameters.has("rate")) refuse("ends=time with passes or rate: these set the work");
   }
   if (is_device_ && writes()) refuse("read_device: a device is never written to; use op=read");
 }
@@ -458,7 +474,8 @@ ProbeInfo info() {
                              "operations",
                              1, kMaxRate, "as fast as possible"),
            automatic_integer("passes", "passes over each thread's part per sample", 1, kMaxPasses,
-                             "as many as fill a sample's time")},
+                             "as many as fill a sample's time"),
+           ends_parameter()},
       .counters = {{"resident_before_bytes", "B",
                     "bytes of the file in the page cache before the sample, in a series "
                     "before its last call; -1: not known",

@@ -19,6 +19,7 @@
 #include "kernels/offsets.h"
 #include "machine/memory_budget.h"
 #include "measure/clock.h"
+#include "measure/ends.h"
 #include "measure/line_transfer.h"
 #include "measure/team.h"
 #include "probe/error.h"
@@ -32,6 +33,7 @@ namespace {
 constexpr std::byte kUntouched{0x5A};
 constexpr std::uint64_t kMaxReplayed = 1U << 20U;
 constexpr std::uint64_t kMaxBytesInChunk = 64U << 20U;
+constexpr std::uint64_t kMaxBytesInTimedChunk = 1U << 20U;  // the clock is read between two chunks
 constexpr double kMaxCount = 1e15;
 
 // The content that is read and copied, so that every byte is determined by its position.
@@ -49,6 +51,7 @@ struct alignas(kLine) Part {
   OffsetStream::Position before;  // the position in the sequence when the current call started
   std::uint64_t first_sum = 0;    // of the current call's first chunk
   std::uint64_t rest_sum = 0;
+  std::uint64_t last = 0;        // operations of the current call
   std::uint64_t operations = 0;  // of all calls
 };
 
@@ -67,12 +70,12 @@ class MemoryBlock final : public Probe {
   Work run(std::uint64_t repetitions) override {
     repetitions_ = repetitions;
     const std::span<Worker> workers = team_->run(work_);
+    std::uint64_t ops = 0;
     for (unsigned i = 0; i < workers.size(); ++i) {
-      parts_[i].operations += repetitions;
-      workers[i].ops = repetitions;
-      workers[i].bytes = repetitions * block_;
+      workers[i].ops = parts_[i].last;
+      workers[i].bytes = parts_[i].last * block_;
+      ops += parts_[i].last;
     }
-    const std::uint64_t ops = repetitions * workers.size();
     return {.bytes = ops * block_, .ops = ops, .workers = workers};
   }
 
@@ -93,6 +96,12 @@ class MemoryBlock final : public Probe {
   double time_of_offset() const;
   Prepared describe(const Parameters& parameters, const Machine& machine) const;
   void work(Part& part) const;
+
+  // Returns the operations of the chunk that follows `done` operations of a call.
+  std::size_t count_of_chunk(std::uint64_t done) const {
+    return ends_ == Ends::time ? chunk_ : std::min<std::uint64_t>(repetitions_ - done, chunk_);
+  }
+
   void verify_read(unsigned worker) const;
   void verify_written(unsigned worker) const;
   bool is_done(const Part& part, std::uint64_t offset) const;
@@ -118,6 +127,7 @@ class MemoryBlock final : public Probe {
   std::size_t chunk_ = 0;    // operations between two requests for offsets
   unsigned threads_ = 0;
   Pages pages_ = Pages::huge;
+  Ends ends_ = Ends::work;
   BlockLoop loop_ = nullptr;
   std::unique_ptr<Team> team_;
   Buffer memory_;
@@ -141,7 +151,10 @@ void MemoryBlock::read_parameters(const Parameters& parameters, const Machine& m
     refuse(fmt::format("block={} is larger than a thread's {}, {} bytes: size={} for {} threads", block_,
                        op_ == BlockOp::copy ? "half of its part" : "part", share_, size_, threads_));
   }
-  chunk_ = std::clamp<std::size_t>(kMaxBytesInChunk / block_, 1, kOffsetChunk);
+  ends_ = parse_ends(parameters.word("ends"));
+  if (ends_ == Ends::time && parameters.has("count")) refuse("ends=time count: a worker that ends by time counts none");
+  const std::uint64_t most = ends_ == Ends::time ? kMaxBytesInTimedChunk : kMaxBytesInChunk;
+  chunk_ = std::clamp<std::size_t>(most / block_, 1, kOffsetChunk);
   loop_ = choose_loop(library_);
 }
 
@@ -197,17 +210,20 @@ Prepared MemoryBlock::describe(const Parameters& parameters, const Machine& mach
 
 void MemoryBlock::work(Part& part) const {
   part.before = part.offsets->position();
-  std::uint64_t left = repetitions_;
+  const Ticks end = end_of(repetitions_);
+  std::uint64_t done = 0;
   const auto some = [&] {
-    const std::size_t count = std::min<std::uint64_t>(left, chunk_);
+    const std::size_t count = count_of_chunk(done);
     const OffsetStream::Chunk chunk = part.offsets->next(count);
-    left -= count;
+    done += count;
     return loop_(part.span, chunk.offsets, count, chunk.base);
   };
   part.first_sum = some();
   std::uint64_t sum = 0;
-  while (left > 0) sum += some();
+  while (ends_ == Ends::time ? Clock::now() < end : done < repetitions_) sum += some();
   part.rest_sum = sum;
+  part.last = done;
+  part.operations += done;
 }
 
 void MemoryBlock::verify_read(unsigned worker) const {
@@ -224,7 +240,7 @@ void MemoryBlock::verify_read(unsigned worker) const {
   if (generator_ == Generator::rand) return;  // its sequence cannot be repeated
   OffsetStream offsets = *part.offsets;
   offsets.go_back(part.before);
-  const std::size_t count = std::min<std::uint64_t>(repetitions_, chunk_);
+  const std::size_t count = std::min<std::uint64_t>(part.last, chunk_);
   const OffsetStream::Chunk chunk = offsets.next(count);
   std::uint64_t expected = 0;
   for (std::size_t i = 0; i < count; ++i) {
@@ -260,7 +276,7 @@ void MemoryBlock::verify_written(unsigned worker) const {
   if (generator_ == Generator::rand) return;
   OffsetStream offsets = *part.offsets;
   offsets.go_back(part.before);
-  std::uint64_t left = std::min(repetitions_, kMaxReplayed);
+  std::uint64_t left = std::min(part.last, kMaxReplayed);
   while (left > 0) {
     const std::size_t count = std::min<std::uint64_t>(left, chunk_);
     const OffsetStream::Chunk chunk = offsets.next(count);
@@ -296,7 +312,7 @@ ProbeInfo info() {
                                       "memcpy",
                                       {"inline", "libc"}, "inline for read, libc for write and copy"),
                      choice("generator", "generator of offsets", generator_names(), "precomputed"), count,
-                     pages_parameter()},
+                     pages_parameter(), ends_parameter()},
       .counters = {},
       .facts = std::move(facts),
       .needs = {},

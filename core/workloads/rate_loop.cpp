@@ -26,9 +26,12 @@ double timed(const std::function<void()>& work) {
 
 }  // namespace
 
-RateLoop::RateLoop(std::vector<RateKernel> candidates, unsigned threads, Scaling scaling, const Placement& placement)
+RateLoop::RateLoop(std::vector<RateKernel> candidates, unsigned threads, Scaling scaling, Ends ends,
+                   const Placement& placement)
     : team_(make_thread_team(threads, placement)),
       scaling_(scaling),
+      ends_(ends),
+      blocks_(threads),
       bursts_(threads),
       counter_values_(counters().size()),
       work_([this](unsigned worker) { work(worker); }) {
@@ -97,22 +100,26 @@ Facts RateLoop::fact_values() const {
           {"port_burst_s", best_.burst_s}};
 }
 
-std::uint64_t RateLoop::blocks_of(unsigned worker) const {
+std::uint64_t RateLoop::share_of(unsigned worker) const {
   if (scaling_ == Scaling::weak) return repetitions_;
   const std::uint64_t total = repetitions_ * blocks_in_repetition_;
   return total * (worker + 1) / team_->size() - total * worker / team_->size();
 }
 
 void RateLoop::work(unsigned worker) {
-  const std::uint64_t blocks = blocks_of(worker);
+  const std::uint64_t share = share_of(worker);
+  const bool by_time = ends_ == Ends::time;
+  const Ticks end = end_of(repetitions_);
   BurstLog& log = bursts_[worker];
   log.clear();
+  std::uint64_t done = 0;
   // Bursts follow the load: the clock before it is that of an idle or a less loaded core.
-  for (std::uint64_t i = 0; i < blocks; ++i) {
+  while (by_time ? done == 0 || Clock::now() < end : done < share) {
     kernel_.run(results_[worker].data());
-    if ((i + 1) % blocks_between_bursts_ == 0) log.burst(kernel_.is_wide);
+    if (++done % blocks_between_bursts_ == 0) log.burst(kernel_.is_wide);
   }
   log.burst(kernel_.is_wide);
+  blocks_[worker] = done;
 }
 
 Work RateLoop::run(std::uint64_t repetitions, bool flops) {
@@ -120,7 +127,7 @@ Work RateLoop::run(std::uint64_t repetitions, bool flops) {
   const std::span<Worker> workers = team_->run(work_);
   std::uint64_t operations = 0;
   for (unsigned i = 0; i < workers.size(); ++i) {
-    const std::uint64_t worker_operations = blocks_of(i) * kernel_.operations;
+    const std::uint64_t worker_operations = blocks_[i] * kernel_.operations;
     (flops ? workers[i].flops : workers[i].ops) = worker_operations;
     operations += worker_operations;
   }
@@ -131,7 +138,7 @@ Work RateLoop::run(std::uint64_t repetitions, bool flops) {
 
 void RateLoop::verify() const {
   for (unsigned worker = 0; worker < team_->size(); ++worker) {
-    if (blocks_of(worker) == 0) continue;
+    if (blocks_[worker] == 0) continue;
     if (const auto difference = kernel_.difference(results_[worker].data())) {
       wrong_result(fmt::format("worker {}: {}", worker, *difference));
     }

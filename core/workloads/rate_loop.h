@@ -9,6 +9,7 @@
 #include "machine/buffer.h"
 #include "machine/machine.h"
 #include "measure/effective_clock.h"
+#include "measure/ends.h"
 #include "measure/team.h"
 #include "probe/probe.h"
 
@@ -24,7 +25,8 @@ inline constexpr double kStrongOperations = 1e9;
 class RateLoop {
  public:
   // Keeps the fastest of `candidates` (same mix, different numbers of chains; at least one).
-  RateLoop(std::vector<RateKernel> candidates, unsigned threads, Scaling scaling, const Placement& placement);
+  RateLoop(std::vector<RateKernel> candidates, unsigned threads, Scaling scaling, Ends ends,
+           const Placement& placement);
 
   // The declarations that a probe with this loop adds to its ProbeInfo, and their values in the same order.
   static std::vector<Fact> facts();
@@ -47,16 +49,18 @@ class RateLoop {
 
   void tune(std::vector<RateKernel> candidates);
   Trial try_out(const RateKernel& kernel);
-  std::uint64_t blocks_of(unsigned worker) const;
+  std::uint64_t share_of(unsigned worker) const;
   void work(unsigned worker);
 
   std::unique_ptr<Team> team_;
   Scaling scaling_;
+  Ends ends_;
   RateKernel kernel_;
   Trial best_;
   std::uint64_t blocks_in_repetition_ = 1;  // for strong scaling
   std::uint64_t blocks_between_bursts_ = 1;
   std::uint64_t repetitions_ = 0;
+  std::vector<std::uint64_t> blocks_;  // that each worker did in the last run
   std::vector<Buffer> results_;
   std::vector<BurstLog> bursts_;
   std::vector<double> counter_values_;

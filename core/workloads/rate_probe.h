@@ -13,6 +13,11 @@ namespace nameplate {
 
 Parameter isa_parameter();
 Parameter scaling_parameter();
+Parameter build_parameter();
+
+// Returns whether `build` asks for a loop without optimisation; refuses it with any other `isa` than scalar, and with
+// any other `mix` than mixed.
+bool is_unoptimised(const Parameters& parameters);
 
 // Refuses an instruction set that this CPU lacks.
 void require_isa(const std::string& parameter, Isa isa);

@@ -211,6 +211,27 @@ def test_the_loops_have_the_instructions_of_the_mix_only(loop_of: tuple[str, int
         assert len(loop) - len(arithmetic) <= 3, loop
 
 
+@pytest.mark.parametrize(
+    ("loop", "expected"),
+    [
+        ("run_floats<double>(double const*", {"addsd": 4, "subsd": 4, "mulsd": 4, "divsd": 4}),
+        ("run_integers<int>(int const*", {"add": 4, "sub": 4, "imul": 4, "idiv": 4}),
+    ],
+)
+def test_the_loops_without_optimisation_have_their_operands_in_memory(loop: str, expected: dict[str, int]) -> None:
+    if read_machine().cpu.architecture != "x86_64":
+        pytest.skip("these are x86-64's kernels")
+    (code,) = (code for name, code in disassembly(BUILT_CORE).items() if loop in name)
+    instructions = [line.split("\t", 1)[1] for line in inner_loop(code)]
+    for name, count in expected.items():
+        # The counter of the loop is added to as well; integer instructions may have a suffix for their size.
+        matches = [line for line in instructions if re.match(rf"{name}[lq]?\s", line) and "$0x1," not in line]
+        assert len(matches) == count, (name, instructions)
+    # Each of the 16 operations stores its result, and so does the counter.
+    stores = [line for line in instructions if re.search(r",\s*-0x[0-9a-f]+\(%rbp\)$", line) and "cmp" not in line]
+    assert len(stores) == 17, instructions
+
+
 def test_a_run_starts_one_core_before_its_first_round(
     core_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

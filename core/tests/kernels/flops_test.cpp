@@ -70,6 +70,13 @@ TEST(FlopsKernels, AnInstructionSetWithoutFmaHasNoFmaKernel) {
   EXPECT_FALSE(flops_kernels<double>(Isa::sse2, FloatMix::add_mul).empty());
 }
 
+TEST(UnoptimisedKernels, AgreeWithAScalarReplay) {
+  expect_exact(unoptimised_flops_kernels<double>().front(), "fp64");
+  expect_exact(unoptimised_flops_kernels<float>().front(), "fp32");
+  expect_exact(unoptimised_intops_kernels<std::int32_t>().front(), "int32");
+  expect_exact(unoptimised_intops_kernels<std::int64_t>().front(), "int64");
+}
+
 TEST(IntopsKernels, EveryKernelAgreesWithAScalarReplay) {
   for (const Isa isa : usable_isas()) {
     for (const IntegerMix mix : {IntegerMix::add, IntegerMix::mul, IntegerMix::mixed}) {

@@ -14,8 +14,8 @@ std::vector<RateKernel> additions() { return flops_kernels<double>(vector_isas()
 Placement this_machine() { return read_topology(Root()).allowed; }
 
 TEST(RateLoop, WeakScalingGivesEveryWorkerTheSameWork) {
-  RateLoop one(additions(), 1, Scaling::weak, this_machine());
-  RateLoop three(additions(), 3, Scaling::weak, this_machine());
+  RateLoop one(additions(), 1, Scaling::weak, Ends::work, this_machine());
+  RateLoop three(additions(), 3, Scaling::weak, Ends::work, this_machine());
   const Work work = three.run(5, true);
   ASSERT_EQ(work.workers.size(), 3U);
   EXPECT_EQ(work.workers[0].flops, work.workers[2].flops);
@@ -27,7 +27,7 @@ TEST(RateLoop, WeakScalingGivesEveryWorkerTheSameWork) {
 TEST(RateLoop, StrongScalingSplitsAConstantTotal) {
   std::uint64_t total = 0;
   for (const unsigned threads : {1U, 2U, 3U}) {
-    RateLoop loop({additions().front()}, threads, Scaling::strong, this_machine());
+    RateLoop loop({additions().front()}, threads, Scaling::strong, Ends::work, this_machine());
     const Work work = loop.run(1, true);
     if (threads == 1) total = work.flops;
     EXPECT_EQ(work.flops, total);
@@ -36,8 +36,26 @@ TEST(RateLoop, StrongScalingSplitsAConstantTotal) {
   EXPECT_NEAR(static_cast<double>(total), kStrongOperations, kStrongOperations / 100);
 }
 
+// Workers that share a CPU get different parts of it, and end together all the same.
+TEST(RateLoop, WorkersThatEndByTimeCountWhatTheyDid) {
+  Placement one_cpu = this_machine();
+  one_cpu.cpus.resize(1);
+  RateLoop loop(additions(), 3, Scaling::weak, Ends::time, one_cpu);
+  const Work work = loop.run(100, true);
+  std::uint64_t total = 0;
+  for (const Worker& worker : work.workers) {
+    EXPECT_GT(worker.flops, 0U);
+    EXPECT_EQ(worker.flops % loop.kernel().operations, 0U);
+    total += worker.flops;
+  }
+  EXPECT_EQ(work.flops, total);
+  // By work, it would be three times the work that one worker does alone.
+  EXPECT_LT(work.flops, 2 * 100 * loop.kernel().operations);
+  loop.verify();
+}
+
 TEST(RateLoop, CountsOperationsOnRequest) {
-  RateLoop loop(additions(), 1, Scaling::weak, this_machine());
+  RateLoop loop(additions(), 1, Scaling::weak, Ends::work, this_machine());
   const Work work = loop.run(2, false);
   EXPECT_EQ(work.flops, 0U);
   EXPECT_EQ(work.ops, work.workers[0].ops);
@@ -50,7 +68,7 @@ TEST(RateLoop, AWrongResultIsDetected) {
     run(result);
     result[9] ^= std::byte{1};
   };
-  RateLoop loop({wrong}, 2, Scaling::weak, this_machine());
+  RateLoop loop({wrong}, 2, Scaling::weak, Ends::work, this_machine());
   loop.run(1, true);
   EXPECT_THROW(loop.verify(), ProbeError);
 }

@@ -14,7 +14,7 @@ from nameplate.probes import (
     floating_point_operations,
 )
 from nameplate.probes.interface.screen_line import ScreenLine
-from nameplate.probes.shared.arithmetic import LOOP, documented_peak, peak_by_ports
+from nameplate.probes.shared.arithmetic import LOOP_OF_RATES, documented_peak, peak_by_ports
 from nameplate.records.result import Rated
 from nameplate.records.run_record import Sample
 
@@ -26,7 +26,7 @@ def _core_cycles(experiment: ResolvedExperiment, sample: Sample) -> float:
 def _peak(metric: Metric, experiment: ResolvedExperiment, samples: Sequence[Sample]) -> Rated:
     """Return the peak by the counted ports, or by the published units if the ports could not be counted."""
     counted = peak_by_ports(metric, experiment, samples)
-    if counted.value is not None or metric.unit != "FLOP/s":
+    if counted.value is not None or metric.unit != "FLOP/s" or not counted.can_be_given:
         return counted
     return documented_peak(experiment, samples) or counted
 
@@ -40,7 +40,7 @@ PROBE = Probe(
         Ratio("flops_per_cycle", "FLOP/cycle", "higher", floating_point_operations, _core_cycles, is_one_sided=False),
     ),
     is_always_computing=True,
-    recorded=LOOP,
+    recorded=LOOP_OF_RATES,
     rated=_peak,
     screen=(
         ScreenLine("fp64, {threads}", ("rate",), {"precision": "fp64", "mix": "fma"}),

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from nameplate.probes import ParameterSweep, Probe, Ratio, elapsed, operations
 from nameplate.probes.interface.screen_line import ScreenLine
-from nameplate.probes.shared.arithmetic import LOOP, peak_by_ports
+from nameplate.probes.shared.arithmetic import LOOP_OF_RATES, peak_by_ports
 
 PROBE = Probe(
     name="cpu_intops",
     title="Integer rate",
     metrics=(Ratio("rate", "op/s", "higher", operations, elapsed),),
     is_always_computing=True,
-    recorded=LOOP,
+    recorded=LOOP_OF_RATES,
     rated=peak_by_ports,
     screen=(ScreenLine("{precision} add, {threads}", ("rate",), {"mix": "add"}),),
     quick=(ParameterSweep({"mix": "add,mixed"}, slice_s=0.03, sample_s=0.001),),

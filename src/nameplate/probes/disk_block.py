@@ -159,6 +159,7 @@ PROBE = Probe(
                "clock_cost_s", "timed_every"),
         counters=_TRAFFIC,
         divisors=("file_bytes", "memory_bytes"),
+        later_params={"ends": "work"},
     ),
     defining=("op", "pattern", "block", "threads", "depth"),
     rated=_rated,

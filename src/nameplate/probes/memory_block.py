@@ -62,7 +62,9 @@ PROBE = Probe(
         Ratio("latency", "s", "lower", elapsed, operations),
     ),
     is_always_computing=True,
-    recorded=Recorded(params=("block", "generator", "pattern"), facts=(*ARRAYS, "offset_s")),
+    recorded=Recorded(
+        params=("block", "generator", "pattern"), facts=(*ARRAYS, "offset_s"), later_params={"ends": "work"},
+    ),
     rated=lambda _, __, ___: _NO_REFERENCE,
     quick=(
         ParameterSweep({"op": "copy", "block": "8KiB", "size": "256MiB"}, 0.02, 0.0005, overhead_s=0.25),

@@ -15,24 +15,32 @@ def missing_params(probe: str, params: Mapping[str, Value]) -> dict[str, Value]:
     """Return the parameters that ``params`` lacks because an earlier version of the probe did not have them yet.
 
     ``probe`` is the name of the probe, and ``params`` are all parameters of a record. Each parameter has the value that
-    the earlier version always used (``Recorded.params_of_earlier_versions``). The result is {} if none is missing.
+    the earlier version always used (``Recorded.params_of_earlier_versions`` and ``later_params``). The result is {} if
+    none is missing.
     """
-    earlier = probe_of(probe).recorded.params_of_earlier_versions
-    if not earlier:
-        return {}
-    return {name: value for name, value in earlier.items() if name not in params}
+    recorded = probe_of(probe).recorded
+    earlier = (*recorded.params_of_earlier_versions.items(), *recorded.later_params.items())
+    return {name: value for name, value in earlier if name not in params}
 
 
 def completed_plan(run: Run, missing: Mapping[str, Mapping[str, Value]]) -> Run:
     """Return a run whose plan has further parameters, so that the experiments can be repeated as they were measured.
 
-    ``missing`` has the additional parameters by the id of the experiment, which replace parameters of the same name. If
-    it is empty, ``run`` itself is returned.
+    ``missing`` has the additional parameters by the id of the experiment, which replace parameters of the same name.
+    Those with the default value are left out. If there are no others, ``run`` itself is returned.
     """
-    if not missing:
+    needed = {
+        experiment.id: {
+            name: value
+            for name, value in missing.get(experiment.id, {}).items()
+            if name not in probe_of(experiment.probe).recorded.later_params
+        }
+        for experiment in run.plan.experiments
+    }
+    if not any(needed.values()):
         return run
     experiments = [
-        replace(experiment, params={**experiment.params, **missing.get(experiment.id, {})})
+        replace(experiment, params={**experiment.params, **needed[experiment.id]})
         for experiment in run.plan.experiments
     ]
     return replace(run, plan=replace(run.plan, experiments=experiments))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
+from nameplate.records.plan_record import Value
 from nameplate.studies._measured import StudyRun
 from nameplate.studies._parameters import blocks
 from nameplate.studies._quantity import (
+    Fields,
     FromResult,
     StudyQuantity,
     block_over_throughput,
@@ -14,6 +17,10 @@ from nameplate.studies._quantity import (
 )
 
 LATENCY_NOTE = "Latency is the block size ÷ the throughput of all threads together, as in the study."
+RAND_NOTE = (
+    "Offsets of the random pattern come from rand(), as in the study, whose lock slows threads down. Precomputed: "
+    "nameplate's own, with offsets that were drawn before."
+)
 IN_FLIGHT_NOTE = "In flight: an operation's time from start to end on its own thread, nameplate's latency."
 
 
@@ -53,3 +60,21 @@ def latency(
         throughput(measured, table, probe, unit), name="latency", published_metric="latency", value=value,
         alternative_metric=metric_here, alternative_name=name_here,
     )  # fmt: skip
+
+
+def with_rand(quantity: StudyQuantity, patterns: Sequence[str]) -> StudyQuantity:
+    """Return a quantity of ``memory_block`` whose offsets come from rand(), for the patterns of a study that calls it.
+
+    A cell of these patterns also has the value with precomputed offsets. If the run did not measure the patterns with
+    rand(), ``quantity`` is returned unchanged.
+    """
+    if quantity.measured.find("memory_block", "bandwidth", {"generator": "rand"}) is None:
+        return quantity
+
+    def params(fields: Fields) -> dict[str, Value]:
+        return {**blocks(fields), "generator": "rand" if fields["pattern"] in patterns else "precomputed"}
+
+    def precomputed_params(fields: Fields) -> dict[str, Value] | None:
+        return {**blocks(fields), "generator": "precomputed"} if fields["pattern"] in patterns else None
+
+    return replace(quantity, params=params, alternative_name="precomputed", alternative_params=precomputed_params)

@@ -27,9 +27,11 @@ def rate(measured: StudyRun, unit: str, table: str = "cpu", *, in_series: bool =
     - ``table``: the name of the table in the CSV file of published values
     - ``in_series``: take the run's value from a long series, and the published metric "rate_mean" instead of "rate"
 
+    If the run measured loops without optimisation, the value is theirs, and a cell also has that of the optimised loop.
     The fields of the quantity are "op", which is "mixed", and "threads".
     """
     metric = "rate_mean" if in_series else "rate"
+    has_both = measured.find(_RATES[unit], "rate", {"build": "O0"}, in_series=in_series) is not None
     return StudyQuantity(
         measured=measured,
         name="rate",
@@ -38,8 +40,10 @@ def rate(measured: StudyRun, unit: str, table: str = "cpu", *, in_series: bool =
         unit=unit,
         probe=_RATES[unit],
         metric="rate",
-        params=arithmetic,
+        params=(lambda fields: {**arithmetic(fields), "build": "O0"}) if has_both else arithmetic,
         value=work_over_time,
+        alternative_name="optimised" if has_both else "",
+        alternative_params=(lambda fields: {**arithmetic(fields), "build": "optimised"}) if has_both else None,
         in_series=in_series,
     )
 
@@ -54,7 +58,7 @@ def cpu_table(measured: StudyRun, counts: Sequence[int], notes: Sequence[str]) -
     return StudyTable(
         title="CPU", rows=[row for part in parts for row in part.rows],
         columns=[StudyColumn(column.name) for column in parts[0].columns],
-        cells=[row for part in parts for row in part.cells], notes=list(notes),
+        cells=[row for part in parts for row in part.cells], alternative=parts[0].alternative, notes=list(notes),
     )  # fmt: skip
 
 

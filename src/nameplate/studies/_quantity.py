@@ -34,6 +34,8 @@ class StudyQuantity:
     - ``value``: returns the run's value in SI base units, for a result of ``metric`` and the fields
     - ``alternative_metric``: nameplate's own metric of this name, if its definition differs from the study's, and
       ``alternative_name``: its name in the table; otherwise both are ""
+    - ``alternative_params``: returns the parameters of the work that nameplate's own value is of, None if it is that of
+      ``params``; its value is computed as that of the study. A quantity has this or ``alternative_metric``
     - ``in_series``: use only results of long series, instead of only the other results
 
     The argument ``fields`` of the methods identifies a published value of the quantity. Its possible keys are "op",
@@ -53,6 +55,7 @@ class StudyQuantity:
     published_probe: str = ""
     alternative_metric: str = ""
     alternative_name: str = ""
+    alternative_params: Callable[[Fields], Mapping[str, Value] | None] | None = None
     in_series: bool = False
 
     def result(self, fields: Fields) -> Result | None:
@@ -67,7 +70,9 @@ class StudyQuantity:
 
         It is None if the run has no such experiment, if the experiment has no value, or if ``value`` returns None.
         """
-        result = self.result(fields)
+        return self._value(self.result(fields), fields)
+
+    def _value(self, result: Result | None, fields: Fields) -> float | None:
         if result is None or result.summary.value is None:
             return None
         return in_unit(self.value(result, fields), self.unit)
@@ -104,6 +109,10 @@ class StudyQuantity:
         )
 
     def _alternative(self, fields: Fields) -> float | None:
+        if self.alternative_params:
+            params = self.alternative_params(fields)
+            result = params and self.measured.find(self.probe, self.metric, params, in_series=self.in_series)
+            return self._value(result or None, fields)
         if not self.alternative_metric:
             return None
         result = self.measured.find(self.probe, self.alternative_metric, self.params(fields), in_series=self.in_series)

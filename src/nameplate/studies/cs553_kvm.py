@@ -12,7 +12,7 @@ from dataclasses import replace
 from nameplate.records.plan_record import Value
 from nameplate.records.result import Result
 from nameplate.records.study_record import Study, StudyCell, StudyChart, StudyColumn, StudyTable
-from nameplate.studies._blocks import IN_FLIGHT_NOTE, LATENCY_NOTE, latency, throughput
+from nameplate.studies._blocks import IN_FLIGHT_NOTE, LATENCY_NOTE, RAND_NOTE, latency, throughput, with_rand
 from nameplate.studies._cells import computed, study_cell
 from nameplate.studies._conditions import conditions_table
 from nameplate.studies._cpu import cpu_charts, cpu_table, linpack_table, rate
@@ -46,6 +46,8 @@ _MEMORY: Mapping[str, Fields] = {
     "sequential read+write": {"op": "copy", "pattern": "sequential"},
     "random write": {"op": "write", "pattern": "random"},
 }
+# The patterns whose offsets the study draws with rand().
+_RAND = ("random",)
 _DISK: Mapping[str, Fields] = {
     "sequential read": {"op": "read", "pattern": "sequential"},
     "sequential read+write": {"op": "readwrite", "pattern": "sequential"},
@@ -82,11 +84,11 @@ def make(measured: StudyRun) -> Study:
 
 
 def _memory(measured: StudyRun) -> StudyQuantity:
-    return throughput(measured, "memory-throughput", "memory_block", "MiB/s")
+    return with_rand(throughput(measured, "memory-throughput", "memory_block", "MiB/s"), _RAND)
 
 
 def _memory_latency(measured: StudyRun) -> StudyQuantity:
-    return latency(measured, "memory-latency", "memory_block", "ns")
+    return with_rand(latency(measured, "memory-latency", "memory_block", "ns"), _RAND)
 
 
 def _disk(measured: StudyRun) -> StudyQuantity:
@@ -117,7 +119,10 @@ _ABOVE_PEAK = (
 
 def _memory_tables(measured: StudyRun) -> list[StudyTable]:
     counts = by_threads(THREADS)
-    notes = ["The study moves 1.28 GB in all, divided by the block and the threads; here 1,280 MiB are divided alike."]
+    notes = [
+        "The study moves 1.28 GB in all, divided by the block and the threads; here 1,280 MiB are divided alike.",
+        RAND_NOTE,
+    ]
     return [
         *(
             matrix(f"Memory throughput, {name}", _memory(measured), with_fields(by_block(BLOCKS), fields), counts,
@@ -125,7 +130,7 @@ def _memory_tables(measured: StudyRun) -> list[StudyTable]:
             for name, fields in _MEMORY.items()
         ),
         matrix("Memory latency, 8 B blocks", _memory_latency(measured), with_fields(_MEMORY, {"block_bytes": 8}),
-               counts, [LATENCY_NOTE]),
+               counts, [LATENCY_NOTE, RAND_NOTE]),
     ]  # fmt: skip
 
 

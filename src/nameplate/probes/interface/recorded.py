@@ -34,7 +34,7 @@ class Recorded:
       have done operations. "" if the workers are not checked
     - ``work``: the fields of a sample's work (bytes, flops, ops) that must be above 0
     - ``params_of_earlier_versions``: parameters that records of earlier versions lack, with the value that describes
-      what these versions did
+      what these versions did; ``later_params``: the same for parameters whose default is this value
     """
 
     params: tuple[str, ...] = ()
@@ -47,6 +47,7 @@ class Recorded:
     worker_names: str = ""
     work: tuple[str, ...] = ()
     params_of_earlier_versions: Mapping[str, Value] = field(default_factory=dict)
+    later_params: Mapping[str, Value] = field(default_factory=dict)
 
     def problem_of_outcome(self, outcome: Outcome) -> str:
         """Return what is wrong with the outcome of a measured experiment; "" if nothing is wrong.

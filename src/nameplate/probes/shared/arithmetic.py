@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from statistics import median
 
 from nameplate.probes import Counter, Fact, Metric, ResolvedExperiment
@@ -16,6 +17,8 @@ _PORTS = ("burst_cycles", "operations_per_instruction", "port_block_instructions
 _BITS = {"fp64": 64, "fp32": 32}
 # The facts and counters in the records of the loop.
 LOOP = Recorded(facts=_PORTS, counters=("burst_s",), divisors=(*_PORTS, "burst_s"))
+# The same for probes with the parameters ``build`` and ``ends``, which earlier versions did not have.
+LOOP_OF_RATES = replace(LOOP, later_params={"build": "optimised", "ends": "work"})
 
 
 # The core cycles in one burst of the clock chain, a loop of dependent operations whose time shows the clock. Every
@@ -30,8 +33,10 @@ def peak_by_ports(metric: Metric, experiment: ResolvedExperiment, samples: Seque
 
     The experiment must be one of a probe that records ``LOOP``. The clock is computed from the median of ``burst_s``
     over the samples, of which there must be at least one. For a metric in FLOP/cycle the result has no value, and its
-    source refers to the metric ``rate``.
+    source refers to the metric ``rate``. For a loop without optimisation it has none either.
     """
+    if experiment.params.get("build") == "O0":
+        return Rated(None, "without optimisation, the operands are in memory, and no unit is busy", can_be_given=False)
     if metric.unit == "FLOP/cycle":
         return Rated(None, "see the rate, which has the ceiling")
     return arithmetic_peak(experiment.facts, median(sample.counters["burst_s"] for sample in samples), experiment.cores)
