@@ -43,6 +43,10 @@ StreamReceiver::StreamReceiver(const Connection& connection, const TrafficReques
       silence_s_(timeouts.silence_s),
       content_(block_content(connection.seed, request.block_bytes)),
       buffer_(receive_buffer_bytes(request)) {
+  if (request.protocol == Protocol::udp && request.interval_s > 0) {
+    const int on = 1;  // a system without it has the times at which the thread wakes up
+    setsockopt(connection.datagrams.number(), SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on);
+  }
   if (request.receive != ReceiveMode::mmsg) return;
   parts_.resize(kBatch);
   messages_.resize(kBatch);
@@ -164,11 +168,35 @@ bool StreamReceiver::take_some(int flags) {
   return request_.receive == ReceiveMode::mmsg ? take_batch(flags) : take_one(flags);
 }
 
+// At a given rate, where the thread waits for most datagrams: the time of its arrival would count how late it wakes up.
+bool StreamReceiver::take_stamped(int flags) {
+  iovec part{.iov_base = buffer_.data(), .iov_len = buffer_.size()};
+  alignas(cmsghdr) std::array<std::uint8_t, CMSG_SPACE(sizeof(timespec))> control{};
+  msghdr message{.msg_iov = &part, .msg_iovlen = 1, .msg_control = control.data(), .msg_controllen = control.size()};
+  const ssize_t got = recvmsg(connection_.datagrams.number(), &message, flags);
+  if (got < 0) return false;
+  const Ticks now = Clock::now();
+  std::uint32_t arrived_us = wrapped_us(now);
+  for (cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr; header = CMSG_NXTHDR(&message, header)) {
+    if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_TIMESTAMPNS) continue;
+    timespec stamp{};
+    std::memcpy(&stamp, CMSG_DATA(header), sizeof stamp);
+    constexpr std::uint64_t kMicroseconds = 1'000'000;
+    constexpr std::uint64_t kNanosecondsInOne = 1000;
+    arrived_us = static_cast<std::uint32_t>(static_cast<std::uint64_t>(stamp.tv_sec) * kMicroseconds +
+                                            static_cast<std::uint64_t>(stamp.tv_nsec) / kNanosecondsInOne);
+  }
+  take(buffer_.data(), static_cast<std::size_t>(got), now, arrived_us);
+  return true;
+}
+
 // An empty datagram is received like any other: the end of a stream shows in `state`, never as a length of 0.
 bool StreamReceiver::take_one(int flags) {
+  if (request_.interval_s > 0) return take_stamped(flags);
   const ssize_t got = recv(connection_.datagrams.number(), buffer_.data(), buffer_.size(), flags);
   if (got < 0) return false;
-  take(buffer_.data(), static_cast<std::size_t>(got), Clock::now());
+  const Ticks now = Clock::now();
+  take(buffer_.data(), static_cast<std::size_t>(got), now, wrapped_us(now));
   return true;
 }
 
@@ -177,7 +205,7 @@ bool StreamReceiver::take_batch(int flags) {
   if (got <= 0) return false;
   const Ticks now = Clock::now();
   for (unsigned i = 0; i < static_cast<unsigned>(got); ++i) {
-    take(buffer_.data() + i * request_.block_bytes, messages_[i].msg_len, now);
+    take(buffer_.data() + i * request_.block_bytes, messages_[i].msg_len, now, wrapped_us(now));
   }
   return true;
 }
@@ -201,13 +229,13 @@ bool StreamReceiver::take_segments(int flags) {
   }
   const Ticks now = Clock::now();
   for (std::size_t offset = 0; offset < static_cast<std::size_t>(got); offset += segment) {
-    take(data + offset, std::min(segment, static_cast<std::size_t>(got) - offset), now);
+    take(data + offset, std::min(segment, static_cast<std::size_t>(got) - offset), now, wrapped_us(now));
   }
   return true;
 }
 
 // Anything that does not belong to this sample is from a stranger, or late: it was counted as lost in its own.
-void StreamReceiver::take(const std::uint8_t* datagram, std::size_t bytes, Ticks now) {
+void StreamReceiver::take(const std::uint8_t* datagram, std::size_t bytes, Ticks now, std::uint32_t arrived_us) {
   if (bytes < sizeof(DatagramHeader)) return;
   const DatagramHeader header = DatagramHeader::read(datagram);
   if (header.sample != sample_) return;
@@ -219,7 +247,7 @@ void StreamReceiver::take(const std::uint8_t* datagram, std::size_t bytes, Ticks
   last_ = now;
   if (first_ == 0) first_ = now;
   last_datagram_ = datagram;
-  count_.note(header.number, header.sent_us, wrapped_us(now));
+  count_.note(header.number, header.sent_us, arrived_us);
 }
 
 }  // namespace nameplate

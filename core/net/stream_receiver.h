@@ -36,9 +36,11 @@ class StreamReceiver {
   bool receive_datagrams(ConnectionState& state);
   bool take_some(int flags);
   bool take_one(int flags);
+  bool take_stamped(int flags);
   bool take_batch(int flags);
   bool take_segments(int flags);
-  void take(const std::uint8_t* datagram, std::size_t bytes, Ticks now);
+  // `arrived_us` is the time of arrival by any clock, and wraps.
+  void take(const std::uint8_t* datagram, std::size_t bytes, Ticks now, std::uint32_t arrived_us);
   bool is_last_datagram_right() const;
   bool read_sent();
   bool has_sent() const;
