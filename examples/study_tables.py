@@ -3,7 +3,8 @@
 The run file is that of a plan that reproduces a study; here it is distributed-stream.
 
     $ python examples/study_tables.py mpi_stream.jsonl
-    conditions.csv: 6 rows
+    conditions.csv: 9 rows
+    header-of-a-run.csv: 9 rows
     each-process-bandwidth.csv: 12 rows
     each-process-time.csv: 16 rows
     each-node-bandwidth.csv: 12 rows

@@ -40,6 +40,7 @@ def with_study(report: Report) -> Report:
         plan=run.plan.name, results=report.results, machine=machine,
         series=frozenset(experiment.id for experiment in run.plan.experiments if experiment.interval_s),
         rated=run.rated, references=report.references, notes=run.plan.notes, rounds=run.plan.limits.rounds,
+        priority=run.priority,
     ))  # fmt: skip
     return replace(report, study=study)
 

@@ -17,10 +17,11 @@ def conditions_table(measured: StudyRun, published: Mapping[str, Printed | str])
     """Return a table that compares the conditions of the run with the conditions of the study.
 
     The rows are "machine", "guest of" (the hypervisor), "cores", "clock, GHz", "memory, GB" (10⁹ bytes), "disk file,
-    GB" if a disk was measured, "nodes × processes" of an MPI job, "rounds", and "slices and series". ``published`` has
-    the study's values by the name of the row; a row without one has None there. In the column of the run, "guest of" is
-    "none" if there is no hypervisor and None if that is unknown. The clock is from ``clock_of`` and may be None. The
-    last row is "as planned", or the percentage to which the budget shortened slices and series.
+    GB" if a disk was measured, "nodes × processes" of an MPI job, "rounds", "priority" (of the processes), and "slices
+    and series". ``published`` has the study's values by the name of the row; a row without one has None there. In the
+    column of the run, "guest of" is "none" if there is no hypervisor and None if that is unknown. The clock is from
+    ``clock_of`` and may be None. The last row is "as planned", or the percentage to which the budget shortened slices
+    and series.
     """
     machine = measured.machine
     clock = clock_of(measured)
@@ -40,6 +41,7 @@ def conditions_table(measured: StudyRun, published: Mapping[str, Printed | str])
         here["nodes × processes"] = f"{nodes} × {ranks / nodes:g}"
     here |= {
         "rounds": _rounds(measured),
+        "priority": measured.priority,
         "slices and series": f"{percent} % of the plan's" if percent else "as planned",
     }
     return StudyTable(

@@ -21,6 +21,7 @@ class StudyRun:
     - ``references``: the values of reference tools in this run
     - ``notes``: the notes of the plan, which say what was left out or shortened
     - ``rounds``: the planned number of rounds, None if the plan has no fixed number
+    - ``priority``: the scheduling priority of the processes, "normal" or "high"
     """
 
     plan: str
@@ -31,6 +32,7 @@ class StudyRun:
     references: Sequence[Reference] = ()
     notes: Sequence[str] = ()
     rounds: int | None = None
+    priority: str = "normal"
 
     def find(self, probe: str, metric: str, params: Mapping[str, Value], *, in_series: bool = False) -> Result | None:
         """Return the result of a metric of a probe, for the first experiment whose parameters include ``params``.

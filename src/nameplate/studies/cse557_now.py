@@ -12,7 +12,8 @@ from nameplate.studies._measured import StudyRun
 from nameplate.studies._messages import message_charts, message_tables
 from nameplate.studies._working_set import workset_chart, workset_table
 
-_CONDITIONS = {"machine": "dual Pentium II and Sparc workstations, 2000", "nodes × processes": "12 × 1"}
+_CONDITIONS = {"machine": "dual Pentium II and Sparc workstations, 2000", "nodes × processes": "12 × 1",
+               "priority": "the highest"}  # fmt: skip
 
 
 def make(measured: StudyRun) -> Study:

@@ -150,9 +150,17 @@ def _iperf_udp(measured: StudyRun) -> StudyTable:
     }
     return StudyTable(
         title="iperf: UDP", rows=list(rows), columns=[StudyColumn("value")],
-        cells=[[study_cell(*pair, result)] for pair in rows.values()],
-        notes=[_IPERF],
+        cells=[[study_cell(*pair, result, alternative=_by_iperf(measured, name))] for name, pair in rows.items()],
+        alternative="iperf here", notes=[_IPERF],
     )  # fmt: skip
+
+
+def _by_iperf(measured: StudyRun, row: str) -> float | None:
+    """Return the value of a row of the table by iperf's own run over UDP, None if there is none."""
+    name, _, unit = row.partition(", ")
+    work = f"{name}, udp" if name in ("bandwidth", "jitter") else ""
+    values = (r.value for r in measured.references if work and r.tool == "iperf" and r.work.startswith(work))
+    return in_unit(next(values, None), unit)
 
 
 def _sustained(result: Result | None, unit: str) -> float | None:
