@@ -60,13 +60,15 @@ def _cost_table(measured: StudyRun) -> StudyTable:
         # The document gives the share of the line from 1,500 B on only.
         theirs = printed[table, "bandwidth"] if table == "from-1500-bytes" else None
         of_link.append(_of_link(measured, bandwidth, theirs))
-    intervals = {
-        name: [study_cell(_span(getattr(lines[table], field) if table in lines else None, unit)) for table in _SIDES]
-        for name, field, unit in (("t_s, µs", "startup_ci", "µs"), ("t_w, µs/B", "per_byte_ci", "µs/B"))
-    }
+    fitted = [lines.get(table) for table in _SIDES]
     rows = {
-        "t_s, µs": startup, "t_s, µs, 95 % interval": intervals["t_s, µs"],
-        "t_w, µs/B": per_byte, "t_w, µs/B, 95 % interval": intervals["t_w, µs/B"],
+        "t_s, µs": startup,
+        "t_s, µs, 95 % interval": [
+            study_cell(_span(line.startup_ci, "µs") if line and cell.here is not None else None)
+            for line, cell in zip(fitted, startup, strict=True)
+        ],
+        "t_w, µs/B": per_byte,
+        "t_w, µs/B, 95 % interval": [study_cell(_span(line.per_byte_ci, "µs/B") if line else None) for line in fitted],
         "1/t_w, Mbit/s": carried, "1/t_w, % of the link": of_link,
         "break at the MTU": [_break_cell(measured), study_cell(None)],
     }  # fmt: skip
@@ -318,18 +320,22 @@ def _scatter_name(measured: StudyRun) -> str:
 def _published_lines(plan: str, largest: float) -> list[StudyLine]:
     values = {(p.table, p.metric): p.value for p in published(plan) if p.probe == _PROBE}
     spans = {"below-1500-bytes": (0.0, _MTU_BYTES), "from-1500-bytes": (_MTU_BYTES, max(largest, 2 * _MTU_BYTES))}
-    return [
-        StudyLine(_SIDES[table], [(at, values[table, "startup_time"] + values[table, "incremental_cost"] * at)
-                                  for at in span], is_published=True)
-        for table, span in spans.items()
-    ]  # fmt: skip
+    lines = []
+    for table, span in spans.items():
+        startup, per_byte = values[table, "startup_time"], values[table, "incremental_cost"]
+        ends = [(at, startup + per_byte * at) for at in span]
+        lines.append(StudyLine(f"COCOA, {_SIDES[table]}", ends, is_published=True))
+    return lines
 
 
 def _figure_4(measured: StudyRun) -> StudyChart:
+    times = _times(measured)
+    # Numbers of pairs that were measured at a few sizes only, for the backplane, would be lines across gaps.
+    most = max(map(len, times.values()), default=0)
     lines = [
         StudyLine(f"{pairs} pair{'s' if pairs > 1 else ''}", _in_microseconds(points))
-        for pairs, points in _times(measured).items()
-    ]
+        for pairs, points in times.items() if 2 * len(points) >= most
+    ]  # fmt: skip
     return StudyChart("Figure 4: several pairs at once", StudyAxis("message size (B)", has_zero=True),
                       StudyAxis("time (µs)"), lines)  # fmt: skip
 

@@ -26,6 +26,7 @@ _CAPTION = "Solid lines and filled marks are this run; dashed lines and hollow m
 # Longer lines are drawn without marks.
 _MAX_MARKS = 100
 _POINT = 40
+_LINE_OF_TEXT = 14
 _MEANING = (
     "The line of a newer machine should be at about the same distance from the published line everywhere. Where the "
     "two lines have different shapes, something else limits this machine: a cache, a protocol, a file system."
@@ -71,7 +72,9 @@ def _drawing(study: StudyChart, lines: Sequence[StudyLine]) -> tuple[dict[str, A
     for is_published, is_joined in product((False, True), (True, False)):
         alike = [line for line in lines if (line.is_published, line.is_joined) == (is_published, is_joined)]
         if alike:
-            drawn, described = _layers(alike, x, y, names, legend(names) if not layers else None)
+            # Names of positions are above the plot.
+            key = legend(names, above=_LINE_OF_TEXT * bool(study.marks)) if not layers else None
+            drawn, described = _layers(alike, x, y, names, key)
             layers += drawn
             marks += described
     drawn, described = layers_of_positions([{"x": at, "name": name} for at, name in study.marks], x, "name")

@@ -38,12 +38,8 @@ def export(report: Report) -> dict[str, str]:
 
 
 def study_charts(report: Report) -> list[NamedChart]:
-    """Return the charts and maps of the study, and the maps of the nodes of a job if the study has none.
-
-    The list is empty if the report has neither charts of a study nor maps of nodes.
-    """
-    parts = ("study",) if report.study and report.study.maps else ("study", "nodes")
-    return [chart for chart in named_charts(report) if chart.part in parts]
+    """Return the charts of the study, then its maps of the nodes of a job; an empty list without a study."""
+    return [chart for chart in named_charts(report) if chart.part == "study"]
 
 
 def _tables(study: Study) -> str:
