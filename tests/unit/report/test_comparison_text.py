@@ -113,6 +113,20 @@ def test_a_machine_that_is_not_judged_has_a_reason_and_a_remedy() -> None:
     assert sentences(NO_CAPABILITY) == [f"UNSURE: {NO_CAPABILITY}; raise --budget."]
 
 
+@pytest.mark.parametrize(("clock", "is_cause"), [(0.71, True), (0.99, False)])
+def test_a_lower_clock_explains_a_slower_cpu(clock: float, is_cause: bool) -> None:
+    def main(probe: str, verdict: Verdict, ratio: float) -> ComparisonRow:
+        one = named(1, verdict, ratio)
+        return msgspec.structs.replace(one, probe=probe, is_main=True)
+
+    gate = Gate(verdict="SLOWER", reason="", values=2, area_losses=[], detectable={"cpu": 0.04})
+    rows = [main("cpu_flops", "SLOWER", 0.7), main("cpu_clock", "UNSURE", clock)]
+    sentences = gate_sentences(RunComparison(rows=rows, settings=[], only_in_base=[], only_in_new=[], gate=gate))
+    assert (
+        "The clock was 29.0 % lower, too: heat, a power limit or other guests of its host lower it." in sentences
+    ) is (is_cause)
+
+
 def test_the_summary_says_why_nothing_can_be_compared() -> None:
     reasons = ("the new run does not report pairs", "the base has no value")
     rows = [

@@ -21,6 +21,8 @@ from nameplate.statistics.verdict import Verdict
 VERDICT_ORDER: tuple[Verdict, ...] = ("SLOWER", "FASTER", "UNSURE", "INCOMPARABLE", "SAME")
 _MAX_IN_SUMMARY = 3
 # A larger loss is noticed without a gate.
+# A loss that differs from that of the clock by less is explained by the clock.
+_CLOCK_EXPLAINS_WITHIN = 0.03
 _MAX_LOSS = 0.6
 
 
@@ -92,8 +94,20 @@ def gate_sentences(comparison: RunComparison) -> list[str]:
         values = f"the {gate.values} comparable of {count(len(main), 'main value')}"
     return [
         f"{gate.verdict}: {'; '.join(parts)} (of {values})." if parts else f"None of {values} is worse.",
+        *_cause_of_losses(main),
         f"A loss of at least this size would have shown: {power_text(gate.detectable)}.",
         *_untested(main, gate.detectable),
+    ]
+
+
+def _cause_of_losses(main: Sequence[ComparisonRow]) -> list[str]:
+    """Return a sentence on the clock if it explains the losses of the CPU's main values, or no sentence."""
+    clocks = [ratio for row in main if row.probe == "cpu_clock" and (ratio := judged_side(row).ratio)]
+    losses = [judged_side(row).ratio or 0.0 for row in main if is_gate_loss(row) and row.probe.startswith("cpu_")]
+    if not clocks or not losses or any(abs(loss / clocks[0] - 1) > _CLOCK_EXPLAINS_WITHIN for loss in losses):
+        return []
+    return [
+        f"The clock was {share(1 - clocks[0])} lower, too: heat, a power limit or other guests of its host lower it."
     ]
 
 
