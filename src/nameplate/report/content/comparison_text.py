@@ -104,7 +104,10 @@ def _cause_of_losses(main: Sequence[ComparisonRow]) -> list[str]:
     """Return a sentence on the clock if it explains the losses of the CPU's main values, or no sentence."""
     clocks = [ratio for row in main if row.probe == "cpu_clock" and (ratio := judged_side(row).ratio)]
     losses = [judged_side(row).ratio or 0.0 for row in main if is_gate_loss(row) and row.probe.startswith("cpu_")]
-    if not clocks or not losses or any(abs(loss / clocks[0] - 1) > _CLOCK_EXPLAINS_WITHIN for loss in losses):
+    # A clock that is hardly lower explains no loss.
+    if not losses or not clocks or clocks[0] > 1 - _CLOCK_EXPLAINS_WITHIN:
+        return []
+    if any(abs(loss / clocks[0] - 1) > _CLOCK_EXPLAINS_WITHIN for loss in losses):
         return []
     return [
         f"The clock was {share(1 - clocks[0])} lower, too: heat, a power limit or other guests of its host lower it."
