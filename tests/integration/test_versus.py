@@ -69,6 +69,19 @@ def rows(answer: dict[str, object]) -> list[dict[str, object]]:
     return actual
 
 
+def test_plain_stream_is_built_from_its_file_and_compared_pass_by_pass(tmp_path: Path, tools: Path) -> None:
+    compiler = shutil.which("gcc", path=os.defpath)
+    assert compiler
+    built, source = tools / "plain-stream", ROOT / "bench" / "references" / "plain_stream.c"
+    subprocess.run([compiler, "-O3", "-o", built, source], check=True, env={"PATH": os.defpath})
+    for wrong in ([], ["0", "10"], ["100", "1"], ["100", "201"]):
+        assert subprocess.run([built, *wrong], capture_output=True, check=False).returncode == 2
+    code, answer, _ = versus("plain_stream", "--pairs", "5", "--time", "1")
+    assert code == 0
+    compared = [str(row["work"]).rpartition(", ")[0] for row in rows(answer) if row["ratio"]]
+    assert compared == [f"{op}, average pass" for op in ("copy", "scale", "add", "triad")]
+
+
 def sysbench(file_test: str) -> str:
     """Return a sysbench script whose memory test prints a recorded output."""
     cases = {

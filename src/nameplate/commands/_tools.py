@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -23,7 +22,7 @@ from nameplate.suggestion import nearest
 from nameplate.tools.external import load_references
 from nameplate.tools.paired import DEADLINE_S, Bench, PairedComparison, PairedRow, scratch
 from nameplate.tools.reference_tool import LOOPBACK, ReferenceTool, ToolProgram, ToolSetting, ToolWork
-from nameplate.tools.tool_process import free_port, identify, loopback_host
+from nameplate.tools.tool_process import free_port, identify, loopback_host, path_of_program
 
 # The time of one run of a tool that is not paired with nameplate, and the time to start it and its server.
 _SECONDS = 2
@@ -208,7 +207,7 @@ def references_take_s(references: Sequence[ReferenceTool], machine: Machine) -> 
 
 
 def _takes_s(reference: ReferenceTool, machine: Machine) -> float:
-    paths = {name: shutil.which(name) for name in reference.programs}
+    paths = {name: path_of_program(name) for name in reference.programs}
     programs = {name: ToolProgram(path, "", "") for name, path in paths.items() if path is not None}
     if not programs:
         return 0.0

@@ -60,14 +60,12 @@ def highest(quantity: StudyQuantity, fields: Iterable[Fields]) -> tuple[float, s
     return max(candidates, default=None)
 
 
-def best_of(results: Iterable[Result | None], samples: int | None = None) -> tuple[float, str] | None:
+def best_of(results: Iterable[Result | None]) -> tuple[float, str] | None:
     """Return the highest sample of some results of a rate in SI base units, and the id of its experiment.
 
-    Only the first ``samples`` (at least 1) samples of each result are used, or all samples if it is None. A result that
-    is None or has no samples is ignored. The return value is None if no samples are left.
+    A result that is None or has no samples is ignored. The return value is None if no samples are left.
     """
-    candidates = [(max(r.series.value[:samples]), r.id) for r in results if r and r.series.value]
-    return max(candidates, default=None)
+    return max(((max(r.series.value), r.id) for r in results if r and r.series.value), default=None)
 
 
 def mean_of(results: Iterable[Result | None]) -> tuple[float, str] | None:

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from nameplate.records.plan_record import Value
 from nameplate.records.result import Result
-from nameplate.records.study_record import Study, StudyCell, StudyChart, StudyColumn, StudyTable
+from nameplate.records.study_record import Study, StudyChart, StudyColumn, StudyTable
 from nameplate.studies._blocks import IN_FLIGHT_NOTE, LATENCY_NOTE, RAND_NOTE, latency, throughput, with_rand
 from nameplate.studies._cells import computed, study_cell
 from nameplate.studies._conditions import conditions_table
@@ -23,15 +23,14 @@ from nameplate.studies._measured import StudyRun
 from nameplate.studies._network import link_peak, message_throughput, one_message_per_round_trip
 from nameplate.studies._per_second import per_second_table
 from nameplate.studies._quantity import Fields, StudyQuantity, names_of_blocks
+from nameplate.studies._stream import IN_PLAIN_C, STREAM_COLUMNS, STREAM_NOTE, stream_best, stream_row
 from nameplate.studies._theory import CpuFormula, Reached, best_of, cpu_theory, highest, memory_theory
-from nameplate.studies._units import in_unit
 from nameplate.studies.published import Printed, largest, published, published_items
 
 THREADS = (1, 2, 4, 8)
 BLOCKS = (8, 8 << 10, 8 << 20, 80 << 20)
-# The size in bytes of the file that IOzone and disk_block use, and the number of STREAM's repeats.
+# The size in bytes of the file that IOzone and disk_block use.
 IOZONE_FILE = 1280 << 20
-STREAM_PASSES = 10
 LINPACK_SIZES = (1000, 2000, 5000, 10_000, 15_000, 18_000, 20_000)
 # Latency × throughput is this number of bytes in all eight rows of the study's network tables, which print 64 KB.
 MESSAGE_BYTES = 65_505
@@ -138,11 +137,10 @@ def _memory_peak(measured: StudyRun) -> StudyTable:
     stream = largest(p.printed for p in published(measured.plan) if p.probe == "stream").scaled(-3)
     block = max(p.value for p in published(measured.plan) if p.table == "memory-throughput")
     fields = crossed(crossed(_MEMORY, by_block(BLOCKS)), by_threads(THREADS)).values()
-    streams = [measured.find("memory_stream", "bandwidth", {"op": op, "threads": 1}) for op in _STREAM]
     reached = [
         Reached("highest of the memory tables", highest(_memory(measured), fields), computed(block * 2**20 / 1e9),
                 _FROM_CACHE),
-        Reached("highest of STREAM", best_of(streams, STREAM_PASSES), stream),
+        Reached("highest of STREAM", stream_best(measured, _STREAM), stream),
     ]  # fmt: skip
     return memory_theory(measured, None, _MEMORY_FORMULA, reached)
 
@@ -152,30 +150,17 @@ _FROM_CACHE = ("blocks that a cache holds may exceed the memory's peak, in the s
 
 def _stream(measured: StudyRun) -> StudyTable:
     printed = {p.op: p.printed for p in published(measured.plan) if p.probe == "stream"}
-    columns = [StudyColumn("best rate", "MB/s"), *(StudyColumn(name, "ms") for name in ("avg time", "min time",
-                                                                                        "max time"))]  # fmt: skip
-    rows = {op.capitalize(): _stream_row(measured.find("memory_stream", "bandwidth", {"op": op, "threads": 1}),
-                                         printed.get(op)) for op in _STREAM}  # fmt: skip
+    rows = {op.capitalize(): stream_row(measured, op, printed.get(op)) for op in _STREAM}
     best = [cells[0].here for cells in rows.values() if isinstance(cells[0].here, float)]
     total = sum(best) / 1024 if len(best) == len(_STREAM) else None
     printed_sum = published_items(measured.plan, "stream")["sum of the four best rates"]
-    rows["sum of the four ÷ 1024"] = [study_cell(total, printed_sum), *(study_cell(None) for _ in columns[1:])]
+    rows["sum of the four ÷ 1024"] = [study_cell(total, printed_sum), *(study_cell(None) for _ in STREAM_COLUMNS[1:])]
     notes = [
-        "memory_stream's first 10 passes over arrays of 10⁷ elements of 8 B, as STREAM takes them; the table of "
-        "reference tools has STREAM itself, where it is installed. The document's times are not transcribed.",
+        STREAM_NOTE, "The document's times are not transcribed.",
         "The document prints the sum of the four rates, divided by 1024, as its total in GB/s. It is no peak.",
-    ]
-    return StudyTable(title="STREAM, 1 thread", rows=list(rows), columns=columns, cells=list(rows.values()),
-                      notes=notes)  # fmt: skip
-
-
-def _stream_row(result: Result | None, printed: Printed | None) -> list[StudyCell]:
-    if result is None or result.summary.value is None:
-        return [study_cell(None, printed, result), *(study_cell(None) for _ in range(3))]
-    passes = result.series.value[:STREAM_PASSES]
-    times = [result.facts["pass_bytes"] / value * 1e3 for value in passes]
-    best = study_cell(in_unit(max(passes), "MB/s"), printed, result)
-    return [best, *(study_cell(time, None, result) for time in (sum(times) / len(times), min(times), max(times)))]
+    ]  # fmt: skip
+    return StudyTable(title="STREAM, 1 thread", rows=list(rows), columns=STREAM_COLUMNS, cells=list(rows.values()),
+                      alternative=IN_PLAIN_C, notes=notes)  # fmt: skip
 
 
 def _disk_tables(measured: StudyRun) -> list[StudyTable]:

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from nameplate.records.result import Result
-from nameplate.records.study_record import Study, StudyChart, StudyColumn, StudyTable
+from nameplate.records.study_record import Study, StudyChart, StudyTable
 from nameplate.studies._blocks import IN_FLIGHT_NOTE, LATENCY_NOTE, latency, throughput, with_rand
-from nameplate.studies._cells import computed, study_cell
+from nameplate.studies._cells import computed
 from nameplate.studies._conditions import conditions_table
 from nameplate.studies._cpu import cpu_charts, cpu_table, linpack_table, rate, series_charts, series_table
 from nameplate.studies._disk import disk_file_note, disk_peak, iozone_table
@@ -26,14 +25,13 @@ from nameplate.studies._layout import (
 )
 from nameplate.studies._measured import StudyRun
 from nameplate.studies._quantity import Fields, StudyQuantity
-from nameplate.studies._theory import CpuFormula, Reached, best_of, cpu_theory, highest, mean_of, memory_theory
-from nameplate.studies._units import in_unit
+from nameplate.studies._stream import IN_PLAIN_C, STREAM_COLUMNS, STREAM_NOTE, stream_best, stream_row
+from nameplate.studies._theory import CpuFormula, Reached, cpu_theory, highest, mean_of, memory_theory
 from nameplate.studies.published import Printed, largest, published, published_items
 
 CPU_THREADS = (1, 2, 4)
 THREADS = (1, 2)
 BLOCKS = (1, 1 << 10, 1 << 20)
-STREAM_PASSES = 10
 FILE_BYTES = 300_000_000
 LINPACK_SIZES = (1000, 2000, 5000, 10_000)
 _CONDITIONS: Mapping[str, Printed | str] = {
@@ -142,18 +140,11 @@ def _memory_tables(measured: StudyRun) -> list[StudyTable]:
     ]  # fmt: skip
 
 
-def _copy(measured: StudyRun) -> Result | None:
-    return measured.find("memory_stream", "bandwidth", {"op": "copy", "threads": 1})
-
-
 def _stream(measured: StudyRun) -> StudyTable:
-    result = _copy(measured)
     printed = next(p.printed for p in published(measured.plan) if p.probe == "stream")
-    passes = result.series.value[:STREAM_PASSES] if result else []
-    cell = study_cell(in_unit(max(passes, default=None), "MB/s"), printed, result)
-    return StudyTable(
-        title="STREAM, 1 thread", rows=["Copy"], columns=[StudyColumn("best rate", "MB/s")], cells=[[cell]]
-    )
+    cells = [stream_row(measured, "copy", printed)]
+    return StudyTable(title="STREAM, 1 thread", rows=["Copy"], columns=STREAM_COLUMNS, cells=cells,
+                      alternative=IN_PLAIN_C, notes=[STREAM_NOTE])  # fmt: skip
 
 
 def _memory_peak(measured: StudyRun) -> StudyTable:
@@ -164,7 +155,7 @@ def _memory_peak(measured: StudyRun) -> StudyTable:
     reached = [
         Reached("highest of the memory table", highest(_throughput(measured, "memory"), copies),
                 computed(max(values) * 2**20 / 1e9)),
-        Reached("STREAM copy", best_of([_copy(measured)], STREAM_PASSES), stream),
+        Reached("STREAM copy", stream_best(measured, ["copy"]), stream),
     ]  # fmt: skip
     return memory_theory(measured, peak, "the provider's value", reached)
 

@@ -371,7 +371,7 @@ def _metric_value(compared: ComparedMetric, experiment: ResolvedExperiment, samp
     if compared.take == "sustained":
         return metric.sustained(experiment, samples)
     values = [metric.value(experiment, sample) for sample in samples[1:] or samples]
-    return max(values) if metric.better == "higher" else min(values)
+    return max(values) if (metric.better == "higher") == (compared.take == "best") else min(values)
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from nameplate.records.machine_record import Machine
 from nameplate.records.plan_record import Value
 
-Take = Literal["sustained", "best"]
+Take = Literal["sustained", "best", "worst"]
 LOOPBACK = "127.0.0.1"
 
 
@@ -74,7 +74,7 @@ class ComparedMetric:
     - ``read``: returns the value in the metric's SI unit from the tool's output (standard output, or the content of the
       file ``ReferenceTool.output``); raises Unreadable
     - ``take``: nameplate's value that is compared: "sustained" is the work of all samples divided by their time; "best"
-      is the best sample after the first one (as in STREAM), or the only sample
+      and "worst" are the best and the worst sample after the first one (as in STREAM), or the only sample
     - ``sample_s``: the length of nameplate's samples in seconds; None means that nameplate calibrates it
     - ``differs``: how the work differs, in which case there is a ratio but no verdict; empty if the work is the same
     """

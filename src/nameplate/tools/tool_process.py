@@ -9,6 +9,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sysconfig
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -174,6 +175,14 @@ def on_cpus(cpus: Sequence[int]) -> Iterator[None]:
         os.sched_setaffinity(0, before)
 
 
+def path_of_program(name: str) -> str | None:
+    """Return the path of a program on PATH, else in the folder of nameplate's own programs; None if it is in neither.
+
+    ``script/bootstrap bench`` builds programs into that folder, which is not on PATH if .venv is not activated.
+    """
+    return shutil.which(name) or shutil.which(name, path=sysconfig.get_path("scripts"))
+
+
 def identify(
     reference: ReferenceTool, launcher: Sequence[str], folder: Path
 ) -> tuple[dict[str, ToolProgram], list[str]]:
@@ -187,7 +196,7 @@ def identify(
     programs: dict[str, ToolProgram] = {}
     doubts = []
     for name in reference.programs:
-        path = shutil.which(name)
+        path = path_of_program(name)
         if path is None:
             continue
         command = [*(launcher if reference.is_mpi else ()), path, *reference.identify]

@@ -27,7 +27,7 @@ from nameplate.studies import StudyRun, make_study, study_names, with_study
 from nameplate.studies._conditions import conditions_table
 from nameplate.studies._units import FACTORS
 from nameplate.studies.published import Published, published
-from study_runs import Given, cells_of, machine, plan_of, report_of, table_of
+from study_runs import FACTS, Given, cells_of, machine, plan_of, report_of, table_of
 
 STUDIES = ("cs553-kvm", "cse557-now", "distributed-stream", "t2micro-cloud", "t2micro-posix")
 ON_ONE_MACHINE = ("cs553-kvm", "t2micro-cloud", "t2micro-posix")
@@ -295,6 +295,20 @@ def test_iozone_is_compared_with_iozone_and_nameplate_is_shown_next_to_it(descri
     assert cell.here == pytest.approx(396_752.0)
     assert cell.published == pytest.approx(396_752.0)
     assert cell.alternative == pytest.approx(1e9 / 1024)
+
+
+def test_the_times_of_streams_loops_in_plain_c_are_shown_next_to_ours(described: dict[str, ProbeInfo]) -> None:
+    names = {"average": 1e9, "fastest": 2e9, "slowest": 5e8}
+    in_plain_c = [
+        Reference(tool="plain_stream", version="1", command="plain-stream", work=f"add, {which} pass, arrays of 80 MB",
+                  metric="bandwidth", unit="B/s", value=rate, reason="") for which, rate in names.items()
+    ]  # fmt: skip
+    report = report_of(plan_of("cs553-kvm", described), described, generic, Given(references=in_plain_c))
+    cells = cells_of(table_of(report, "STREAM, 1 thread"))
+    assert cells["Add", "best rate"].alternative == pytest.approx(2000)
+    times = [cells["Add", f"{which} time"].alternative for which in ("avg", "min", "max")]
+    assert times == pytest.approx([1e3 * FACTS["pass_bytes"] / rate for rate in names.values()])
+    assert cells["Copy", "best rate"].alternative is None
 
 
 def test_the_series_is_not_in_a_table(described: dict[str, ProbeInfo]) -> None:

@@ -52,6 +52,8 @@ READINGS = [
     ("likwid", "copy plain, 1 thread", 0, "likwid-5.2.txt", 2702.46e6),
     ("stream", "arrays of 80 MB, 8 threads", 0, "stream-5.10.txt", 8239.8e6),
     ("stream", "arrays of 80 MB, 8 threads", 3, "stream-5.10.txt", 6125.3e6),
+    ("plain_stream", "arrays of 134 MB", 0, "plain-stream-1.txt", 2 * 2**27 / 0.018726324),
+    ("plain_stream", "arrays of 134 MB", 3, "plain-stream-1.txt", 3 * 2**27 / 0.023203967),
     ("sysbench", "write 1 MiB", 0, "sysbench-memory-1.0.20.txt", 4711.05 * 2**20),
     ("sysbench", "4 KiB random read", 0, "sysbench-fileio-1.0.20.txt", 16872.76),
     ("iozone", "1KiB records", 0, "iozone-3.489-1k.txt", 710230 * 1024),
@@ -101,13 +103,14 @@ def test_a_broken_output_gives_no_value(tool: str, work: str, index: int, name: 
         text[: len(text) // 3],
         re.sub(r"\d+(\.\d+)?", "nan", text),
         re.sub(r"\d+(\.\d+)?", "-", text),
-        re.sub(r"(?i)mbytes?/s|mflops/s|mib/sec|mbits/sec|kbytes/sec|reads/s", "furlongs", text)
+        re.sub(r"(?i)mbytes?/s|mflops/s|mib/sec|mbits/sec|kbytes/sec|reads/s|average s", "furlongs", text)
         if not text.lstrip().startswith("{") and tool not in {"stream", "hpcc", "sockperf", "iozone", "osu"}
         else "{}",
         text.replace("bits_per_second", "bits").replace("iops", "io_rate").replace("percentile", "quantile")
         .replace("Latency", "Delay").replace("reread", "again").replace("STREAM", "RIVER").replace("PingPong", "Ping")
         .replace("Copy", "C").replace("Triad", "T").replace("MByte", "MB").replace("MFlops", "FLOPS")
-        .replace("transferred", "moved").replace("reads/s", "reads").replace("Mbits", "Gbits"),
+        .replace("transferred", "moved").replace("reads/s", "reads").replace("Mbits", "Gbits")
+        .replace("average s", "mean s"),
     ]  # fmt: skip
     for number_of, item in enumerate(broken):
         with pytest.raises(Unreadable):
@@ -139,6 +142,22 @@ def test_iozone_runs_the_records_and_the_file_size_that_a_plan_gives() -> None:
 def test_iozone_rejects_parameters_that_it_cannot_run(key: str, text: str) -> None:
     with pytest.raises(UsageError, match="of IOzone"):
         load_references()["iozone"].parameters[key](text)
+
+
+def test_plain_stream_gives_a_plan_its_fastest_average_and_slowest_pass_over_the_arrays_that_it_sets() -> None:
+    reference = load_references()["plain_stream"]
+    given = {"size": reference.parameters["size"]("134217728B")}
+    (work,) = reference.works(replace(setting("plain_stream"), params=given))
+    text = golden("plain-stream-1.txt")
+    assert work.command[1:] == ["16777216", "10"]
+    assert [(metric.name, metric.take) for metric in work.metrics[-3:]] == [
+        ("triad, fastest pass", "best"), ("triad, average pass", "sustained"), ("triad, slowest pass", "worst")
+    ]  # fmt: skip
+    assert [metric.read(text) for metric in work.metrics[-3:]] == pytest.approx(
+        [3 * 2**27 / time_s for time_s in (0.020091058, 0.023203967, 0.025680724)]
+    )
+    with pytest.raises(UsageError, match="not a size of an array"):
+        reference.parameters["size"]("7")
 
 
 def test_hpcc_must_have_succeeded_with_the_given_order() -> None:
