@@ -9,48 +9,22 @@ from a certain day on.
 from __future__ import annotations
 
 import random
-import re
 import subprocess
 import sys
 import tempfile
 import time
 from concurrent.futures import ProcessPoolExecutor
-from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 from nameplate.history.index import index_file
-from nameplate.results.digest import digest_of
-from nameplate.results.run_file import append_digest, read_run
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
+
+from run_copies import copy, end_in_order
 
 NAMEPLATE = Path(sys.executable).with_name("nameplate")
 MACHINES = 20
 SLOW, SLOW_FROM, SLOW_BY = 17, 0.7, 1.04
-FIRST = datetime(2024, 1, 1, tzinfo=timezone.utc)
-
-_ELAPSED = re.compile(rb'"elapsed_s":([0-9.e-]+)')
-_HOST = re.compile(rb'"hostname":"[^"]*"')
-_STARTED = re.compile(rb'"started":"[^"]*"')
-
-
-def copy(lines: list[bytes], machine: int, day: float, slower: float, source: random.Random) -> bytes:
-    """Return the run as that machine would have recorded it on that day."""
-    factor = source.gauss(1, 0.01)
-    started = (FIRST + timedelta(days=day)).isoformat().encode()
-
-    def changed(line: bytes) -> bytes:
-        if line.startswith(b'{"type":"sample"'):
-            by = factor * (slower if b'"id":"memory_stream' in line else 1.0)
-            return _ELAPSED.sub(lambda match: b'"elapsed_s":%.9g' % (float(match[1]) * by), line)
-        if line.startswith(b'{"type":"header"'):
-            return _HOST.sub(b'"hostname":"node%02d"' % machine, line)
-        return _STARTED.sub(b'"started":"%s"' % started, line, count=1)
-
-    return b"".join(map(changed, lines))
-
-
-def end_in_order(path: Path) -> None:
-    """Append the record that ``nameplate run`` writes at the end of a file."""
-    append_digest(file := read_run(path), digest_of(file))
 
 
 def fill(folder: Path, run: Path, runs: int) -> int:
@@ -61,7 +35,7 @@ def fill(folder: Path, run: Path, runs: int) -> int:
     for number in range(runs):
         machine = number % MACHINES
         is_slow = machine == SLOW and number > SLOW_FROM * runs
-        content = copy(lines, machine, number / MACHINES, SLOW_BY if is_slow else 1.0, source)
+        content = copy(lines, f"node{machine:02}", number / MACHINES, SLOW_BY if is_slow else 1.0, source)
         size += (folder / f"{number:06}.jsonl").write_bytes(content)
     return size
 

@@ -230,6 +230,7 @@ Machine read_machine(const Root& root) {
   Machine machine;
   machine.root = root;
   machine.hostname = root.text("/proc/sys/kernel/hostname").value_or("");
+  machine.boot_id = root.text("/proc/sys/kernel/random/boot_id").value_or("");
   machine.kernel = root.text("/proc/sys/kernel/osrelease").value_or("");
   machine.distribution = read_distribution(root);
   machine.cpu = read_cpu(root);
@@ -252,6 +253,7 @@ Machine read_machine(const Root& root) {
 
 nlohmann::json to_json(const Machine& machine) {
   return {{"hostname", machine.hostname},
+          {"boot_id", machine.boot_id},
           {"kernel", machine.kernel},
           {"distribution", machine.distribution},
           {"hypervisor", or_null(machine.hypervisor)},

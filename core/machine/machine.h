@@ -46,6 +46,7 @@ struct Memory {
 
 struct Machine {
   std::string hostname;
+  std::string boot_id;  // random, new at each boot, so that it tells machines of one name apart; empty if unknown
   std::string kernel;
   std::string distribution;
   std::optional<std::string> hypervisor;                  // kvm, vmware, …; nothing if no hypervisor is detected

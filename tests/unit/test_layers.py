@@ -18,12 +18,12 @@ ROOT = Path(__file__).parents[2]
 # "*" stands for all modules that are not named.
 PACKAGES = {
     "records": [
-        ["*"], ["machine_record", "node_record", "plan_record", "replaceable", "series_events"],
+        ["*"], ["fleet_record", "machine_record", "node_record", "plan_record", "replaceable", "series_events"],
         ["atomic_write", "outputs", "run_record", "study_record"],
         ["distributed_stream_file", "result", "run_writer", "user_cache"],
     ],
     "statistics": [
-        ["*"],
+        ["constants"], ["*"],
         ["benjamini_hochberg", "capability", "change_points", "piecewise_linear", "plateaus", "prediction_interval",
          "saturation", "tolerance_interval", "trends", "verdict"],
         ["memory_levels", "outlier_nodes", "paired_change", "periodic_dips", "pooled_percentile", "sequential_test"],
@@ -51,6 +51,7 @@ PACKAGES = {
         ["*"], ["fio_output", "tool_process", "text_table"], ["fio_jobs", "paired"], ["external"], ["imported_run"],
     ],
     "history": [["*"], ["update"], ["changes"]],
+    "fleet": [["*"], ["fleet_report"]],
     "studies": [["published"], ["_*"], ["*"]],
     # The content of a report, its formats, its looks, and its files.
     "report": [
@@ -60,8 +61,8 @@ PACKAGES = {
 }  # fmt: skip
 # Modules that every package may use, and that use no package.
 SHARED = {
-    "__init__", "errors", "control_characters", "extras", "hostlist", "interruption", "process", "streams",
-    "suggestion", "units",
+    "__init__", "errors", "control_characters", "extras", "hostlist", "interruption", "process", "process_pool",
+    "streams", "suggestion", "units",
 }  # fmt: skip
 # The modules that start the program may use everything.
 TOP = {"__main__", "command_line", "api"}

@@ -49,7 +49,7 @@ complete -c nameplate -n __fish_use_subcommand -a 'serve' -d 'Serve as the peer 
 complete -c nameplate -n __fish_use_subcommand -a 'versus' -d 'Compare nameplate with the installed reference tools on the same work, in paire…'
 complete -c nameplate -n __fish_use_subcommand -a 'compare' -d 'Compare two runs: is the machine SLOWER, FASTER or the SAME, and what else diff…'
 complete -c nameplate -n __fish_use_subcommand -a 'history' -d 'Show what changed between the runs of a folder: which metric, on which machine,…'
-complete -c nameplate -n __fish_use_subcommand -a 'nodes' -d 'Find the slow nodes of a cluster, and show a ranking, a map and a host list.'
+complete -c nameplate -n __fish_use_subcommand -a 'nodes' -d 'Find the slow nodes of a cluster or fleet, and show a ranking, a map and a host…'
 complete -c nameplate -n __fish_use_subcommand -a 'report' -d 'Write an HTML report of one or more runs: one file with charts and tables, whic…'
 complete -c nameplate -n __fish_use_subcommand -a 'show' -d 'Show the verdict and the main values of a run on one screen, show all its value…'
 complete -c nameplate -n __fish_use_subcommand -a 'doctor' -d 'Check whether this machine is fit to measure on, and which optional parts are m…'

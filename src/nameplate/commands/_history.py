@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 from rich.console import Console
 
+from nameplate.commands._fleet import show_files_read
 from nameplate.control_characters import escape_in_json
 from nameplate.errors import FileError, InputError, UsageError
 from nameplate.history.changes import change_reports, metrics_named, run_rows, runs_of, series_of, significant_changes
@@ -133,17 +134,10 @@ class HistoryView:
 def _current(folder: Path) -> Index:
     files = run_files(folder)
     before = load_index(folder)
-    index = updated(before, folder, files, _on_files)
+    index = updated(before, folder, files, show_files_read)
     if index is not before:
         try:
             save_index(index, folder)
         except FileError as error:
             print(f"nameplate: {error}", file=sys.stderr)
     return index
-
-
-def _on_files(done: int, files: int) -> None:
-    """Show the progress of reading if standard error is a terminal, since many files take a minute."""
-    if sys.stderr.isatty():
-        end = "\n" if done == files else ""
-        print(f"\rreading runs: {done} of {files}", end=end, file=sys.stderr, flush=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from nameplate.errors import FileError, UsageError
 from nameplate.expectations.site_file import MIN_MACHINES, ClassRanges, Site, site_text
 from nameplate.records.atomic_write import write_atomically
-from nameplate.records.inputs import is_folder
 from nameplate.records.outputs import check_output
 from nameplate.report.content.format import count
 from nameplate.results.run_file import read_run
@@ -41,9 +40,10 @@ def learn_site(paths: Sequence[Path], given: Path | None, force: bool, quiet: bo
     """
     # Importing numpy and scipy takes half a second.
     from nameplate.expectations.learning import Learner  # noqa: PLC0415
+    from nameplate.history.update import run_files_of  # noqa: PLC0415
 
     output = given or _SITE
-    files = dict(_run_files(paths))
+    files = run_files_of(paths)
     check_output("-o", output, inputs=files, force=force)
     learner = Learner()
     left_out = []
@@ -89,15 +89,3 @@ def _learned_text(site: Site) -> str:
     classes = "1 class" if len(site.classes) == 1 else f"{len(site.classes)} classes"
     few = f", {provisional} of them provisional, with fewer than {MIN_MACHINES} machines" if provisional else ""
     return f"{classes} of {count(machines, 'machine')}{few},"
-
-
-def _run_files(paths: Sequence[Path]) -> Iterator[tuple[Path, str]]:
-    """Yield each run file with the reason why it cannot be read, "" if that is not known yet."""
-    # Importing numpy and scipy takes half a second.
-    from nameplate.history.update import run_files  # noqa: PLC0415
-
-    for path in paths:
-        if is_folder(path):
-            yield from ((path / file.path, file.reason) for file in run_files(path))
-        else:
-            yield path, ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from nameplate.errors import UsageError
@@ -35,7 +35,14 @@ def read_report(path: Path) -> Report:
 
     Raises FileError if it cannot be read, and UsageError if it does not have exactly one run.
     """
-    reports = _runs_in(path)
+    return the_only(_runs_in(path), path)
+
+
+def the_only(reports: Sequence[Report], path: Path) -> Report:
+    """Return the only one of the runs in the file or folder ``path``.
+
+    Raises UsageError if there is not exactly one.
+    """
     if len(reports) != 1:
         raise UsageError(
             f"{path} has {len(reports)} runs, but one is needed: give the run file of one; nameplate show lists all"

@@ -11,6 +11,7 @@ from cyclopts import Parameter
 
 from nameplate.commands._busy import refuse_if_busy, why_no_verdict
 from nameplate.commands._expected import ExpectationSource, expectation_source, print_sources
+from nameplate.commands._fleet import read_machines, show_files_read
 from nameplate.commands._learning import learn_site
 from nameplate.commands._reading import read_report
 from nameplate.errors import CoreError, NothingExpected, NotJudged, UsageError
@@ -22,6 +23,7 @@ from nameplate.expectations.expectation import Expectation
 from nameplate.expectations.judged_results import why_without_class
 from nameplate.expectations.judging import JudgedValue, areas_of, judge
 from nameplate.planning.plan_file import build_plan, read_plan
+from nameplate.records.inputs import is_folder
 from nameplate.records.machine_record import Machine
 from nameplate.records.plan_record import Plan
 from nameplate.records.result import Report
@@ -39,9 +41,7 @@ _FAST_BUDGET_OF_GUEST = "15s"
 
 
 def command(  # noqa: PLR0913 (the options of the command line)
-    run: Path | None = None,
-    /,
-    *,
+    *runs: Path,
     expect: Annotated[Path | None, Parameter(show_default=False)] = None,
     type: Annotated[str, Parameter(show_default=False)] = "",  # noqa: A002
     ask_metadata: bool = False,
@@ -70,8 +70,9 @@ def command(  # noqa: PLR0913 (the options of the command line)
 
     Parameters
     ----------
-    run
-        A run file (.jsonl) to judge. Default: measure on this machine the values that have expected ranges.
+    runs
+        A run file (.jsonl) to judge, or several, and folders with run files, to judge each machine of a fleet. Default:
+        measure on this machine the values that have expected ranges.
     expect
         The site file with the expected ranges, which --learn writes. Default: the catalogue of cloud instance types,
         if nameplate-catalogue is installed.
@@ -108,7 +109,7 @@ def command(  # noqa: PLR0913 (the options of the command line)
         Do not show progress.
     """
     if learn:
-        if run is not None or expect is not None:
+        if runs or expect is not None:
             raise UsageError("--learn takes runs and writes a site file: leave out RUN and --expect")
         return learn_site(learn, output, force, quiet)
     if sources:
@@ -117,14 +118,14 @@ def command(  # noqa: PLR0913 (the options of the command line)
         raise UsageError("--one-line, --json and --format: use one of them")
     if force:
         raise UsageError("--force replaces the site file that --learn writes: add --learn, or leave it out")
-    if run is not None:
+    if runs:
         _check_judged_as_is(output, fast or even_if_busy)
     source = expectation_source(expect, type, ask_metadata)
-    checked = _of_run(run, source) if run is not None else _measured(source, output, fast, even_if_busy, quiet)
-    if one_line:
-        print(short_line(checked))
-    else:
-        _print(checked, "json" if json else format, all)
+    format_name = "one-line" if one_line else "json" if json else format
+    if len(runs) > 1 or (runs and is_folder(runs[0])):
+        return _check_fleet(runs, source, format_name, all, strict)
+    checked = _of_run(runs[0], source) if runs else _measured(source, output, fast, even_if_busy, quiet)
+    _print(checked, format_name, all)
     return _exit_code(checked.judgement.values, strict)
 
 
@@ -135,8 +136,38 @@ def _check_judged_as_is(output: Path | None, is_measured: bool) -> None:
         raise UsageError("--fast and --even-if-busy are for a measurement, but RUN is an existing run: leave them out")
 
 
-def _print(checked: Checked, format_name: Literal["table", "json", "junit"], has_all: bool) -> None:
-    if format_name == "table":
+def _check_fleet(
+    runs: Sequence[Path], source: ExpectationSource, format_name: str, has_all: bool, strict: bool
+) -> int:  # fmt: skip
+    """Judge each machine of a fleet, and return 1 if one is BELOW, else 3 if one could not be measured or judged."""
+    # Importing numpy and scipy takes half a second.
+    from nameplate.fleet.host_judgement import judged_hosts  # noqa: PLC0415
+    from nameplate.report.terminal.fleet_check import fleet_sentence, print_fleet_check  # noqa: PLC0415
+
+    machines = read_machines(runs)
+    judgements = list(judged_hosts(machines.hosts, source, show_files_read))
+    if format_name == "one-line":
+        print(f"nameplate: {fleet_sentence(judgements)}")
+    elif format_name == "json":
+        document = {"machines": judgements, "left_out": machines.left_out}
+        print(msgspec.json.format(msgspec.json.encode(document), indent=2).decode())
+    elif format_name == "junit":
+        raise UsageError("--format junit has a test for each value of one machine: give one run, or use --json")
+    else:
+        print_fleet_check(judgements, machines.left_out, has_all)
+    if all(judgement.verdict in (None, "UNKNOWN") for judgement in judgements):
+        return NothingExpected.exit_code
+    codes = [
+        CoreError.exit_code if judgement.verdict is None else _exit_code(judgement.values, strict)
+        for judgement in judgements
+    ]
+    return next((code for code in (_BELOW, CoreError.exit_code, _STRICT) if code in codes), 0)
+
+
+def _print(checked: Checked, format_name: str, has_all: bool) -> None:
+    if format_name == "one-line":
+        print(short_line(checked))
+    elif format_name == "table":
         print_checked(checked, has_all)
     elif format_name == "junit":
         print(judgement_junit(checked.judgement), end="")

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from types import MappingProxyType
+from typing import Annotated, NamedTuple
 
 import msgspec
 from cyclopts import Parameter
 
 from nameplate.commands._exit_codes import SLOW, slow_code
+from nameplate.commands._fleet import read_fleet_report
 from nameplate.errors import UsageError
 from nameplate.execution.core_process import describe_core
 from nameplate.execution.launch import launch_with
@@ -22,11 +24,13 @@ from nameplate.planning.places import check_places
 from nameplate.planning.sweep import split_arguments
 from nameplate.probes.shared.job import nodes_of
 from nameplate.records.distributed_stream_file import is_stream_file, read_stream_run
+from nameplate.records.fleet_record import Fleet
+from nameplate.records.inputs import is_folder
 from nameplate.records.node_record import Nodes
 from nameplate.records.outputs import check_output
 from nameplate.records.run_record import Run
 from nameplate.records.run_writer import RunWriter
-from nameplate.report.content.slow_nodes import slow_nodes
+from nameplate.report.content.slow_nodes import main_labels, slow_nodes
 from nameplate.report.terminal.nodes import print_findings, print_nodes
 from nameplate.report.terminal.progress import make_progress
 from nameplate.results.cached_report import report_of
@@ -35,25 +39,23 @@ GROUP = "Read results"
 
 
 def command(
-    run: Path,
-    /,
-    *places: str,
+    *runs: Path,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     recheck: Annotated[Path | None, Parameter(show_default=False)] = None,
     mpi: Annotated[str | None, Parameter(show_default=False)] = None,
     force: bool = False,
     json: bool = False,
 ) -> int:
-    """Find the slow nodes of a cluster, and show a ranking, a map and a host list.
+    """Find the slow nodes of a cluster or fleet, and show a ranking, a map and a host list.
 
     The exit code is 1 if a node is slow.
 
     Parameters
     ----------
-    run
-        A run file of several nodes (.jsonl), or a result file of DistributedStream (.dat).
-    places
-        With --recheck, the paths that the run was measured on, as name=value, such as file=/scratch.
+    runs
+        A run file of several nodes (.jsonl), or a result file of DistributedStream (.dat). Or the runs of a fleet, each
+        of which measured one machine: run files, and folders with run files. With --recheck, the paths that the run was
+        measured on follow, as name=value, such as file=/scratch.
     output
         Also draw the maps of all metrics into this file (.svg, .pdf or .png).
     recheck
@@ -67,14 +69,19 @@ def command(
     json
         Print every value of every node as JSON.
     """
-    check_output("-o", output, inputs=[run], force=force)
+    places = [str(path) for path in runs if "=" in path.name and not path.exists()]
+    files = [path for path in runs if str(path) not in places]
+    if not files:
+        raise UsageError("no run: give a run file of several nodes, or run files or a folder of several machines")
+    check_output("-o", output, inputs=files, force=force)
     if output is not None:
         check_extra("report", "-o")
-    nodes, measured = _view(run)
+    view = _view(files)
+    nodes = view.nodes
     if recheck is not None:
         if output is not None or json:
             raise UsageError("--recheck prints its findings only: leave out -o and --json")
-        return _recheck(nodes, measured, recheck, mpi, places)
+        return _recheck(nodes, view.run, recheck, mpi, places)
     if places:
         raise UsageError(f"'{places[0]}': only --recheck takes paths; leave it out, or add --recheck NEW")
     if output is not None:
@@ -82,25 +89,38 @@ def command(
 
         write_maps(nodes, output, force)
     if json:
-        sys.stdout.write(msgspec.json.format(msgspec.json.encode(nodes), indent=2).decode() + "\n")
+        document = msgspec.structs.asdict(nodes) | (msgspec.structs.asdict(view.fleet) if view.fleet else {})
+        sys.stdout.write(msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n")
     else:
-        print_nodes(nodes)
+        print_nodes(nodes, view.main, view.fleet)
     return slow_code(nodes)
 
 
-def _view(path: Path) -> tuple[Nodes, Run | None]:
-    """Return the nodes of a file, and its run if it is a run file, otherwise None."""
-    if is_stream_file(path):
+class _View(NamedTuple):
+    """The nodes of one or more files: the labels of the main metrics by title, the fleet of several runs, one run."""
+
+    nodes: Nodes
+    main: Mapping[str, str] = MappingProxyType({})
+    fleet: Fleet | None = None
+    run: Run | None = None
+
+
+def _view(paths: Sequence[Path]) -> _View:
+    path = paths[0]
+    if len(paths) > 1 or is_folder(path):
+        report = read_fleet_report(paths)
+    elif is_stream_file(path):
         from nameplate.results.node_values import judged_stream  # noqa: PLC0415 (scipy takes a tenth of a second to import)
 
-        return judged_stream(read_stream_run(path)), None
-    report = report_of(path)
+        return _View(judged_stream(read_stream_run(path)))
+    else:
+        report = report_of(path)
     if report.nodes is None:
         raise UsageError(
-            f"{path} has no values of several nodes: measure them with "
+            f"{path} has no values of several nodes: give runs of several machines, or measure the nodes of a job with "
             'nameplate run PROBE --mpi "mpirun -n 8 …" --per-node in-turn, or nameplate run mpi_stream --mpi …'
         )
-    return report.nodes, report.run
+    return _View(report.nodes, main_labels(report), report.fleet, None if report.fleet else report.run)
 
 
 def _recheck(nodes: Nodes, first: Run | None, target: Path, mpi: str | None, places: Sequence[str]) -> int:

@@ -10,6 +10,7 @@ import msgspec
 from cyclopts import Parameter
 
 from nameplate.commands._expected import with_judgement
+from nameplate.commands._fleet import is_fleet, read_fleet_report
 from nameplate.commands._reading import read_reports
 from nameplate.errors import UsageError
 from nameplate.extras import check_extra
@@ -18,6 +19,9 @@ from nameplate.report.content.aliases import without_names
 from nameplate.studies import with_study
 
 GROUP = "Read results"
+
+# More runs next to each other cannot be read.
+MAX_SIDE_BY_SIDE = 8
 
 
 def command(
@@ -35,6 +39,8 @@ def command(
     ----------
     runs
         Run files (.jsonl), or reports (.html), which contain their runs. Several runs are first compared side by side.
+        A directory with runs of several machines, and more than eight run files, are a fleet: which machines are slow,
+        and the median of the machines for each value.
     identify
         Keep the host names. By default hosts are called "machine 1", "machine 2".
     output
@@ -60,7 +66,9 @@ def command(
     from nameplate.report.chart_files.pictures import write_charts  # noqa: PLC0415 (charts take a second to import)
     from nameplate.report.html.document import write_html  # noqa: PLC0415 (charts take a second to import)
 
-    judged = [with_judgement(with_study(report), expect) for report in read_reports(runs)]
+    is_of_fleet = len(runs) > MAX_SIDE_BY_SIDE or (len(runs) == 1 and is_fleet(runs[0]))
+    reports_of_runs = [read_fleet_report(runs)] if is_of_fleet else read_reports(runs)
+    judged = [with_judgement(with_study(report), expect) for report in reports_of_runs]
     reports = [report for report, _ in judged]
     n_charts = 0
     if charts is not None:

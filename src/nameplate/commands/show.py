@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
 from nameplate.commands._expected import with_expectation
-from nameplate.commands._reading import read_report, read_reports
+from nameplate.commands._fleet import is_fleet, read_fleet_report
+from nameplate.commands._reading import read_reports, the_only
 from nameplate.errors import FileError, UsageError
 from nameplate.records.atomic_write import write_atomically
 from nameplate.records.outputs import check_output
 from nameplate.records.replaceable import check_replaceable
+from nameplate.records.result import Report
 from nameplate.report.content.aliases import without_names
 from nameplate.report.exports import file_name, find_export
 from nameplate.report.terminal.run import print_report
@@ -24,9 +26,7 @@ GROUP = "Read results"
 
 
 def command(  # noqa: PLR0913 (the options of the command line)
-    run: Path,
-    /,
-    *,
+    *runs: Path,
     format: Annotated[str, Parameter(name=["--format", "-f"])] = "table",  # noqa: A002
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     expect: Annotated[Path | None, Parameter(show_default=False)] = None,
@@ -39,9 +39,10 @@ def command(  # noqa: PLR0913 (the options of the command line)
 
     Parameters
     ----------
-    run
+    runs
         A run file (.jsonl), a report (.html), which contains its runs, the output of another tool, such as fio, or a
-        directory, for its newest run file.
+        directory, for its newest run file. Several run files, and a directory with runs of several machines, are shown
+        as a fleet: each value is the median of the machines.
     format
         The output format: table, or another one, such as csv. nameplate list formats describes them.
     output
@@ -64,26 +65,33 @@ def command(  # noqa: PLR0913 (the options of the command line)
         if format not in ("table", "json"):
             raise UsageError(f"--json and --format {format}: use one of them")
         format = "json"  # noqa: A001
+    if format == "table" and output is not None:
+        raise UsageError("-o cannot write the table; add --format, for example --format csv")
+    reports = [with_expectation(with_study(report), expect) for report in _reports(runs)]
     if format == "table":
-        if output is not None:
-            raise UsageError("-o cannot write the table; add --format, for example --format csv")
-        for report in read_reports([run]):
-            print_report(with_expectation(with_study(report), expect), run, all)
+        for report in reports:
+            print_report(report, runs[0], all)
         return 0
-    report = with_expectation(with_study(read_report(run)), expect)
-    export = find_export(format)
+    report = the_only(reports, runs[0])
     anonymised = report if identify else without_names([report])[0]
-    made = export(anonymised)
+    made = find_export(format)(anonymised)
     if isinstance(made, dict):
         _write_several(made, output, format, force)
     elif output is None:
         sys.stdout.write(made)
     else:
-        target = output / file_name(format, anonymised, run) if output.is_dir() else output
-        check_output("-o", target, inputs=[run, expect], force=force, content=made.encode())
+        target = output / file_name(format, anonymised, runs[0]) if output.is_dir() else output
+        check_output("-o", target, inputs=[*runs, expect], force=force, content=made.encode())
         write_atomically(made.encode(), target, force)
         print(f"wrote {target}")
     return 0
+
+
+def _reports(paths: Sequence[Path]) -> list[Report]:
+    """Return the report of a fleet, or the runs of a single file or folder."""
+    if not paths:
+        raise UsageError("nothing to show: name a run file (.jsonl), or a directory with run files")
+    return [read_fleet_report(paths)] if len(paths) > 1 or is_fleet(paths[0]) else read_reports(paths)
 
 
 def _write_several(

@@ -5,13 +5,10 @@ from __future__ import annotations
 import gc
 import math
 import os
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
-from multiprocessing import get_context
 from pathlib import Path
 
 import msgspec
@@ -20,6 +17,7 @@ from numpy.typing import NDArray
 
 from nameplate.errors import FileError, ReadError
 from nameplate.history.index import TYPICAL, VALUES, Change, Entry, Index, Rows
+from nameplate.process_pool import map_in_processes
 from nameplate.records.inputs import is_folder
 from nameplate.records.run_record import Digest, MetricKey
 from nameplate.results.code_fingerprint import code_fingerprint
@@ -95,6 +93,24 @@ def run_files(folder: Path) -> list[FileStatus]:
     return files
 
 
+def run_files_of(paths: Iterable[Path]) -> dict[Path, str]:
+    """Return run files, and every file ``*.jsonl`` in folders (``run_files``), with the reason why it cannot be read.
+
+    ``paths`` are files and folders. The reason is "" if it is not known yet. A file that is named several times is
+    returned once.
+
+    Raises:
+        FileError: a folder cannot be read.
+    """
+    files: dict[Path, str] = {}
+    for path in paths:
+        if is_folder(path):
+            files |= {path / file.path: file.reason for file in run_files(path)}
+        else:
+            files.setdefault(path, "")
+    return files
+
+
 def _looked_at(folder: Path, path: Path) -> list[FileStatus]:
     try:
         status = (folder / path).stat()
@@ -164,19 +180,7 @@ def _identity(entry: Entry) -> tuple[str, datetime, int | None]:
 def _batches(folder: Path, missing: Sequence[FileStatus]) -> Iterator[_Batch]:
     read = partial(_read_batch, str(folder))
     parts = [missing[start : start + _BATCH] for start in range(0, len(missing), _BATCH)]
-    if len(missing) < _MANY:
-        yield from map(read, parts)
-        return
-    # Processes are spawned: threads of libraries would not survive a fork.
-    done = 0
-    try:
-        with ProcessPoolExecutor(len(os.sched_getaffinity(0)), mp_context=get_context("spawn")) as pool:
-            for batch in pool.map(read, parts):
-                done += 1
-                yield batch
-    except (OSError, BrokenProcessPool):
-        # Without /dev/shm, or without descriptors or processes left, this process reads the remaining files.
-        yield from map(read, parts[done:])
+    yield from map(read, parts) if len(missing) < _MANY else map_in_processes(read, parts)
 
 
 def _read_batch(folder: str, files: Sequence[FileStatus]) -> _Batch:

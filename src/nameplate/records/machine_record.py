@@ -244,19 +244,22 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
 class Machine(msgspec.Struct, frozen=True, kw_only=True):
     """A machine, or the first node of a job, before anything was measured.
 
-    ``kernel`` is the release of the kernel, ``distribution`` the name in /etc/os-release, "" if unknown. ``hypervisor``
-    is, for example, ``kvm``, None if none is detected; unless ``is_hypervisor_known``, the system does not report one.
-    ``emulator`` names the software that emulates the processor, such as ``QEMU (TCG)`` or ``a program on x86_64``, None
-    if the processor is real. ``container`` is, for example, ``docker``, None if none is detected. ``blocked_calls`` are
-    the system calls that probes use and that the process may not make. ``product`` is the vendor and the product name
-    of the DMI, None if unknown. ``load_1min`` is the load average of the last minute. ``default_threads`` is the
-    default number of workers: the physical cores that affinity and CPU quota allow. ``limits`` are the limits of the
-    control group. ``vulnerable_to`` and ``mitigated`` name the vulnerabilities of the processor without and with a
-    mitigation, as in /sys/devices/system/cpu/vulnerabilities, None if unknown. ``job`` is None without MPI.
-    ``load_1min`` is None if unknown, and ``power`` is None in records of versions that did not read it.
+    ``boot_id`` is a random text that is new at each boot, by which machines of the same name differ; "" if unknown and
+    in records of earlier versions. ``kernel`` is the release of the kernel, ``distribution`` the name in
+    /etc/os-release, "" if unknown. ``hypervisor`` is, for example, ``kvm``, None if none is detected; unless
+    ``is_hypervisor_known``, the system does not report one. ``emulator`` names the software that emulates the
+    processor, such as ``QEMU (TCG)`` or ``a program on x86_64``, None if the processor is real. ``container`` is, for
+    example, ``docker``, None if none is detected. ``blocked_calls`` are the system calls that probes use and that the
+    process may not make. ``product`` is the vendor and the product name of the DMI, None if unknown. ``load_1min`` is
+    the load average of the last minute. ``default_threads`` is the default number of workers: the physical cores that
+    affinity and CPU quota allow. ``limits`` are the limits of the control group. ``vulnerable_to`` and ``mitigated``
+    name the vulnerabilities of the processor without and with a mitigation, as in
+    /sys/devices/system/cpu/vulnerabilities, None if unknown. ``job`` is None without MPI. ``load_1min`` is None if
+    unknown, and ``power`` is None in records of versions that did not read it.
     """
 
     hostname: Name
+    boot_id: Name = ""
     kernel: str
     distribution: str
     hypervisor: str | None

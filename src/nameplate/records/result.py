@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 
 from nameplate.extras import check_extra
+from nameplate.records.fleet_record import Fleet
 from nameplate.records.machine_record import Machine
 from nameplate.records.node_record import Nodes
 from nameplate.records.numbers import Count, PairValue, Real
@@ -285,9 +286,10 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     results. ``nodes`` is None unless the run has values of several nodes. ``references`` are the values that reference
     tools measured before the first round. ``study`` is the published study that the plan reproduces; it is None unless
     ``studies.with_study`` has added it. ``imported`` has the files that a report on another tool's outputs was read
-    from; otherwise it is empty. ``measured_s`` is the duration of the run in seconds; for a run that a later command
-    resumed (``--resume``), it may be only the total time of the experiments with their set-up. It is 0 for other tools'
-    outputs.
+    from; otherwise it is empty. ``fleet`` has the machines of a report on runs of several machines, whose ``nodes``
+    they are; it is None for a single run. ``measured_s`` is the duration of the run in seconds; for a run that a later
+    command resumed (``--resume``), it may be only the total time of the experiments with their set-up. It is 0 for
+    other tools' outputs.
     """
 
     run: Run
@@ -303,6 +305,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     study: Study | None = None
     measured_s: Real = 0.0
     imported: list[ImportedFile] = []
+    fleet: Fleet | None = None
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """Return a dictionary for each metric of each experiment, in the order of ``results``.

@@ -344,14 +344,19 @@ class MetricKey(msgspec.Struct, frozen=True):
 class MetricValue(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The value of a metric in a run, in its SI base unit.
 
-    ``value`` is the median of the rounds and ``ci`` its 95 % interval (lower, upper), None with fewer than six rounds.
-    ``nodes`` maps the name of each node of a job to its value; it is empty unless the metric was measured per node.
+    ``experiment`` is the id of the experiment in the plan, "" in files of earlier versions. ``value`` is the median of
+    the rounds and ``ci`` its 95 % interval (lower, upper), None with fewer than six rounds. ``error`` is the standard
+    error of the median as a share of it (``statistics.stats.median_error``), None with fewer than three rounds and in
+    files of earlier versions. ``nodes`` maps the name of each node of a job to its value; it is empty unless the metric
+    was measured per node.
     """
 
     key: MetricKey = msgspec.field(name="figure")
     value: Real
     ci: tuple[Real, Real] | None = None
     nodes: dict[str, Real] = {}
+    experiment: str = ""
+    error: Real | None = None
 
 
 class Digest(Record, frozen=True, tag="figures", kw_only=True):

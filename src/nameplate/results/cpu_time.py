@@ -44,9 +44,10 @@ def _share(machine: Machine | None, shares: Collection[tuple[str, int, float]]) 
 def why_slowed(report: Report) -> str:
     """Return what slowed a whole run down, so that it does not show what its machine delivers, as a clause, or "".
 
-    The reasons are a CPU quota below the number of CPUs, and other programs that took CPU time from the workers.
+    The reasons are a CPU quota below the number of CPUs, and other programs that took CPU time from the workers. For a
+    fleet it is "", since each machine has its own (``FleetHost.slowed``).
     """
-    return _why(report.machine, share_of_cpu_time(report))
+    return "" if report.fleet else _why(report.machine, share_of_cpu_time(report))
 
 
 def why_slowed_in(file: RunFile) -> str:

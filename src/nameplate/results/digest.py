@@ -18,10 +18,11 @@ from nameplate.records.run_record import Digest, MetricKey, MetricValue, Run
 from nameplate.results.cpu_time import why_slowed, why_slowed_in
 from nameplate.results.measurements import RunFile
 from nameplate.results.summarise import MeasuredValue, measured_values, nodes_in
+from nameplate.statistics.stats import median_error
 
 # The version of the values that this code computes from the records of a run. A digest of another version is ignored.
 # Raise it whenever a value, an interval or a key of a recorded run changes: ``test_values_version.py`` says when.
-VALUES_VERSION = 3
+VALUES_VERSION = 4
 
 
 def values_version() -> str:
@@ -46,10 +47,11 @@ def digest_of_report(report: Report) -> Digest:
     a job with several nodes, or "unknown". The ``crc32`` is 0; ``append_digest`` sets it.
     """
     measured = (
-        (result.id, MetricKey(row.probe, row.params, row.metric, row.unit, result.better), row.value, row.ci)
+        MeasuredValue(result.id, MetricKey(row.probe, row.params, row.metric, row.unit, result.better), row.value,
+                      row.ci, result.round_values)
         for result in report.results
         if result.kind == "measured" and (row := result.summary).value is not None
-    )
+    )  # fmt: skip
     return _digest(report.run, report.machine, measured, report.nodes, why_slowed(report))
 
 
@@ -59,10 +61,12 @@ def _digest(
     of_nodes = _of_nodes(nodes)
     series = {experiment.id for experiment in run.plan.experiments if experiment.interval_s}
     values_of_metric: dict[bytes, MetricValue] = {}
-    for identity, key, value, ci in measured:
+    for experiment, key, value, ci, rounds in measured:
         encoded = msgspec.msgpack.encode(key, order="deterministic")
-        if encoded not in values_of_metric or identity not in series:
-            values_of_metric[encoded] = MetricValue(key, value, ci, of_nodes.get((identity, key.metric), {}))
+        if encoded not in values_of_metric or experiment not in series:
+            values_of_metric[encoded] = MetricValue(
+                key, value, ci, of_nodes.get((experiment, key.metric), {}), experiment, median_error(rounds)
+            )
     names = nodes_of(machine)
     hostname = machine.hostname if machine else "unknown"
     return Digest(

@@ -151,7 +151,8 @@ def read_header(path: Path) -> tuple[Run, Machine | None]:
     run: Run | None = None
     try:
         with open_input(path) as file:
-            for record in chain.from_iterable(block.records for block in _blocks(path, file)):
+            # Decoding a whole chunk would take longer than the lines up to the header.
+            for record in chain.from_iterable(block.records for block in _blocks(path, file, in_chunks=False)):
                 if isinstance(record, Run):
                     run = record
                 if run and isinstance(record, Header):
@@ -163,15 +164,15 @@ def read_header(path: Path) -> tuple[Run, Machine | None]:
     return run, None
 
 
-def _blocks(path: Path, file: IO[bytes]) -> Iterator[Block]:
+def _blocks(path: Path, file: IO[bytes], in_chunks: bool = True) -> Iterator[Block]:
     """Yield the checked records in blocks of consecutive lines.
 
-    A last line without a newline, which a killed run leaves behind, is ignored. About 1 MiB of lines is decoded at once
-    if all of them can be; otherwise each line is decoded separately.
+    A last line without a newline, which a killed run leaves behind, is ignored. With ``in_chunks``, about 1 MiB of
+    lines is decoded at once if all of them can be; otherwise each line is decoded separately.
     """
     offset, number, single_until = 0, 1, 0
     while True:
-        if number > 1 and offset >= single_until:
+        if in_chunks and number > 1 and offset >= single_until:
             lines = _next_lines(file)
             records = _decode_lines(lines)
             single_until = offset + len(lines)

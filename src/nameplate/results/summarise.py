@@ -6,6 +6,7 @@ import math
 import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
+from typing import NamedTuple
 
 import msgspec
 
@@ -130,17 +131,24 @@ def _of_probes(
     return derived, tables
 
 
-# The id of an experiment, a metric with its parameters, its value, and the 95 % interval of the value.
-MeasuredValue = tuple[str, MetricKey, float, tuple[float, float] | None]
+class MeasuredValue(NamedTuple):
+    """A metric of an experiment with its typical value (``Metric.typical_value``), in the metric's SI base unit.
+
+    ``ci`` is the 95 % interval (low, high) of the value, None if it is unknown. ``rounds`` has the value of each round.
+    """
+
+    experiment: str
+    key: MetricKey
+    value: float
+    ci: tuple[float, float] | None
+    rounds: Sequence[float]
 
 
 def measured_values(file: RunFile) -> Iterator[MeasuredValue]:
-    """Yield the experiment's id, the metric, the value and its 95 % interval for each metric with a value.
+    """Yield each metric with a value, in the order of the plan.
 
-    Experiments are in the order of the plan. The value is the typical value in the metric's SI base unit
-    (``Metric.typical_value``). The interval is (low, high) in the same unit, or None if it is unknown. ``summarise``
-    returns the same values and intervals, but takes more time. Nothing is yielded for an experiment to which
-    ``summarise`` gives no value, and nothing at all for a file without a header.
+    ``summarise`` returns the same values and intervals, but takes more time. Nothing is yielded for an experiment to
+    which ``summarise`` gives no value, and nothing at all for a file without a header.
     """
     machine = file.machine
     by_id = rounds_by_experiment(file)
@@ -153,7 +161,7 @@ def measured_values(file: RunFile) -> Iterator[MeasuredValue]:
         for rounds in metric_rounds(probe, with_samples, machine):
             metric, params = rounds.metric, rounds.measurements[-1].outcome.params
             key = MetricKey(probe.name, params, metric.name, metric.unit, metric.better)
-            yield experiment.id, key, *rounds.typical
+            yield MeasuredValue(experiment.id, key, *rounds.typical, rounds.values)
 
 
 def nodes_in(file: RunFile) -> Nodes | None:

@@ -5,6 +5,9 @@ from __future__ import annotations
 # For a normal distribution: standard deviation / median absolute deviation, 1 / Φ⁻¹(3/4).
 MAD_TO_SD = 1.4826
 
+# For a normal distribution: standard error of a median / that of a mean.
+MEDIAN_TO_MEAN_ERROR = 1.2533
+
 # The share of false findings among all findings that is accepted (Benjamini and Hochberg 1995).
 FALSE_DISCOVERY_RATE = 0.01
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nameplate.statistics.benjamini_hochberg import benjamini_hochberg
-from nameplate.statistics.constants import FALSE_DISCOVERY_RATE, MAD_TO_SD, MIN_CHANGE
+from nameplate.statistics.constants import FALSE_DISCOVERY_RATE, MAD_TO_SD, MEDIAN_TO_MEAN_ERROR, MIN_CHANGE
 
 Floats: TypeAlias = NDArray[np.float64]
 Flags: TypeAlias = NDArray[np.bool_]
@@ -28,8 +28,6 @@ FARTHEST_Z = -4.0
 MIN_SPREADS = 2.0
 # A node that is further away than this is not used to judge others.
 OUTLYING_Z = 5.0
-# For a normal distribution: standard error of a median / that of a mean.
-_MEDIANS_ERROR = 1.2533
 
 
 @dataclass(frozen=True)
@@ -39,8 +37,9 @@ class NodeValues:
     ``experiment`` is the id of the experiment and ``metric`` the name of the metric; both are only copied to results.
     ``values`` has a row per round and a column per node, above 0 and in the unit ``unit``, nan where a node was not
     measured. ``spread`` is the standard error of each node's value as a share of the value; with None it is estimated
-    from the rounds. ``minimum`` and ``maximum`` have the lowest and highest value of each node's repeats, for display
-    only; set both or neither. Nothing is checked.
+    from the rounds. A node whose given spread is nan is judged by the variation between the nodes alone: each was
+    measured once, so this variation includes that of the measurement. ``minimum`` and ``maximum`` have the lowest and
+    highest value of each node's repeats, for display only; set both or neither. Nothing is checked.
     """
 
     experiment: str
@@ -94,8 +93,9 @@ def judge(metrics: Sequence[NodeValues], classes: Sequence[str]) -> list[Judgeme
 
 
 def _decided(judged: Judgement, is_improbable: Flags) -> Judgement:
+    spread = judged.spread if judged.measured.spread is None else np.nan_to_num(judged.spread)
     with np.errstate(invalid="ignore"):
-        is_wide = judged.gap >= np.maximum(MIN_CHANGE, MIN_SPREADS * judged.spread)
+        is_wide = judged.gap >= np.maximum(MIN_CHANGE, MIN_SPREADS * spread)
         is_slow = is_improbable & is_wide & (judged.z < FARTHEST_Z)
     return Judgement(judged.measured, judged.value, judged.gap, judged.z, judged.spread, judged.probability, is_slow)
 
@@ -137,7 +137,7 @@ def _median_spread(rounds: Floats) -> Floats:
     """Return the standard error of the median of each column; nan if there are too few rounds."""
     count = np.sum(~np.isnan(rounds), axis=0)
     deviation = np.nanmedian(np.abs(rounds - np.nanmedian(rounds, axis=0)), axis=0)
-    error = _MEDIANS_ERROR * MAD_TO_SD * deviation / np.sqrt(count)
+    error = MEDIAN_TO_MEAN_ERROR * MAD_TO_SD * deviation / np.sqrt(count)
     return np.where(count >= MIN_ROUNDS, error, np.nan)
 
 

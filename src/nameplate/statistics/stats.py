@@ -11,8 +11,11 @@ from typing import NamedTuple
 
 from nameplate.records.result import Interval
 from nameplate.records.run_record import Histogram
+from nameplate.statistics.constants import MAD_TO_SD, MEDIAN_TO_MEAN_ERROR
 
 CONFIDENCE = 0.95
+# With fewer values, nothing is known about their spread.
+_MIN_VALUES_OF_ERROR = 3
 
 
 def median(values: Sequence[float]) -> float:
@@ -56,6 +59,21 @@ def relative_half_width(values: Sequence[float]) -> float | None:
     if interval is None or middle == 0:
         return None
     return (interval.high - interval.low) / 2 / abs(middle)
+
+
+def median_error(values: Sequence[float]) -> float | None:
+    """Return the standard error of the median as a share of the median (0.02 is 2 %), from the spread of the values.
+
+    The standard deviation is estimated from the median absolute deviation, which single outliers do not change. The
+    result is None with fewer than three values, or if the median is 0.
+    """
+    if len(values) < _MIN_VALUES_OF_ERROR:
+        return None
+    middle = median(values)
+    if middle == 0:
+        return None
+    deviation = MAD_TO_SD * median([abs(value - middle) for value in values])
+    return MEDIAN_TO_MEAN_ERROR * deviation / math.sqrt(len(values)) / abs(middle)
 
 
 def percentile(values: Sequence[float], share: float) -> float:

@@ -83,7 +83,7 @@ def check(file: RunFile) -> None:
     report = summarise(file)
     results = [result for result in report.results if result.kind == "measured" and result.summary.value is not None]
     of_results = {(r.id, r.summary.metric): (r.summary.value, r.summary.ci) for r in results}
-    assert {(identity, key.metric): (value, ci) for identity, key, value, ci in measured_values(file)} == of_results
+    assert {(m.experiment, m.key.metric): (m.value, m.ci) for m in measured_values(file)} == of_results
     assert digest_of(file).values == digest_of_report(report).values
     assert file.machine is not None
     for identity, measurements in rounds_by_experiment(file).items():

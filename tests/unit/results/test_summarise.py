@@ -268,7 +268,7 @@ def test_experiments_with_the_same_resolved_parameters_have_one_result() -> None
     report = summarise(file)
     assert {result.id for result in report.results} == {"a"}
     assert "b has no row of its own: on this machine its parameters have the same values as those of a" in report.notes
-    assert {identity for identity, *_ in measured_values(file)} == {"a"}
+    assert {measured.experiment for measured in measured_values(file)} == {"a"}
 
 
 def lost(number: int, ending: Ending, reason: str) -> Measurement:
@@ -290,7 +290,7 @@ def test_a_round_that_failed_costs_only_itself(ending: Ending, number: int) -> N
     said = f"1 of 7 rounds {ending}: out of memory"
     assert said in actual.remarks
     assert f"a: {said}" in report.notes
-    assert [value for *_, value, _ in measured_values(file)] == [r.summary.value for r in report.results]
+    assert [measured.value for measured in measured_values(file)] == [r.summary.value for r in report.results]
     assert [value.value for value in digest_of(file).values] == [r.summary.value for r in report.results]
 
 

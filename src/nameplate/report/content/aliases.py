@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from nameplate.probes.shared.job import nodes_of
+from nameplate.records.fleet_record import Fleet, LeftOut
 from nameplate.records.machine_record import Machine
 from nameplate.records.result import Report, Result, Table
 from nameplate.records.study_record import Study, StudyCell, StudyTable
@@ -71,7 +72,7 @@ def is_alias(host: str) -> bool:
 
 def _aliased_machine(machine: Machine, aliases: Mapping[str, str]) -> Machine:
     job = machine.job and msgspec.structs.replace(machine.job, nodes=[aliases[node] for node in machine.job.nodes])
-    return msgspec.structs.replace(machine, hostname=aliases[machine.hostname], job=job)
+    return msgspec.structs.replace(machine, hostname=aliases[machine.hostname], boot_id="", job=job)
 
 
 def _aliased(report: Report, aliases: Mapping[str, str]) -> Report:
@@ -112,7 +113,18 @@ def _aliased(report: Report, aliases: Mapping[str, str]) -> Report:
         references=references,
         study=study,
         nodes=report.nodes and msgspec.structs.replace(report.nodes, names=[aliases[n] for n in report.nodes.names]),
+        fleet=report.fleet and _aliased_fleet(report.fleet, aliases),
     )
+
+
+def _aliased_fleet(fleet: Fleet, aliases: Mapping[str, str]) -> Fleet:
+    """Return a fleet without paths, which may contain host names."""
+    hosts = [
+        msgspec.structs.replace(host, name=aliases[host.name], hostname=aliases[host.name], path="")
+        for host in fleet.hosts
+    ]
+    left_out = [LeftOut(f"file {index}", item.reason) for index, item in enumerate(fleet.left_out, start=1)]
+    return Fleet(hosts=hosts, left_out=left_out)
 
 
 def _hiding(aliases: Mapping[str, str]) -> Callable[[str], str]:

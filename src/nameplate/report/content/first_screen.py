@@ -109,7 +109,8 @@ def _within(rows: Sequence[ScreenRow], max_rows: int) -> list[ScreenRow]:
 def machine_text(report: Report) -> str:
     """Return one line on the machine, such as ``node03 · EPYC 7543, 32 cores, 251.4 GiB, KVM guest``.
 
-    For an MPI job it has the number of further nodes after the host name, and the number of ranks at the end. The host
+    For an MPI job and a fleet it has the number of further nodes or machines after the host name, and for a job the
+    number of ranks at the end. The host
     name is left out if it is empty or an alias such as ``machine 1``. If the report has no machine record, the line
     says that the machine was not recorded.
     """
@@ -120,6 +121,9 @@ def machine_text(report: Report) -> str:
     cores = count(machine.topology.cores, "core")
     hardware = ", ".join(filter(None, [model, cores, memory_text(machine.memory.total_bytes), platform_text(machine)]))
     host = "" if is_alias(machine.hostname) else machine.hostname
+    if report.fleet and len(report.fleet.hosts) > 1:
+        machines = count(len(report.fleet.hosts) - 1, "further machine")
+        return " · ".join([f"{host} and {machines}" if host else machines, hardware])
     if machine.job is None:
         return " · ".join(filter(None, [host, hardware]))
     further = len(machine.job.nodes) - 1

@@ -38,7 +38,7 @@ def verdict(report: Report, rows: Sequence[ScreenRow]) -> str:
             f"The processor is emulated by {report.machine.emulator}: the values are those of the emulator and are not "
             "rated."
         )
-    limits = [*quota_limit(report.machine), *_taken_cpus(report)]
+    limits = [] if report.fleet else [*quota_limit(report.machine), *_taken_cpus(report)]
     nodes = [f"Nodes: {slow_nodes_text(report.nodes)}."] if report.nodes else []
     measured_areas = {probe_of(result.summary.probe).area for result in measured}
     printed = {(row.probe, row.metrics[0]) for row in rows}

@@ -4,32 +4,59 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
+from nameplate.expectations.judged_results import judged_results
 from nameplate.hostlist import compress
 from nameplate.records.node_record import NodeMetric, Nodes
-from nameplate.records.result import Quantity
+from nameplate.records.result import Quantity, Report
 from nameplate.report.content.class_medians import class_medians
 from nameplate.report.content.format import count, share
+from nameplate.report.content.screen_row import label_and_unit
 from nameplate.statistics.stats import median
 
+# A plan such as quick has a hundred metrics.
+MAX_METRICS = 12
 OVERVIEW = ("metric", "class median", "slowest", "behind", "on", "slow nodes")
 _NODE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 BEHIND = "behind: 1 − value ÷ class median; for a time, 1 − class median ÷ value"
 
 
-def summary(nodes: Nodes) -> str:
+def summary(nodes: Nodes, is_fleet: bool = False) -> str:
     """Return a sentence that names the slow nodes, the metric, and the percentage by which they are slower.
 
     If no node is slow, the sentence says so. If no node can be judged, since there are too few rounds or too few nodes
-    of the same hardware, the sentence says this. ``nodes`` has at least one metric.
+    of the same hardware, the sentence says this. Nodes of a fleet need no rounds, because each was measured in a run of
+    its own (``is_fleet``). ``nodes`` has at least one metric.
     """
     slow = slow_nodes(nodes)
-    has_variation = any(spread is not None for metric in nodes.metrics for spread in metric.spread)
+    has_variation = is_fleet or any(spread is not None for metric in nodes.metrics for spread in metric.spread)
     if not slow and _is_any_judged(nodes) and not has_variation:
         return "No node can be called slow: a node's variation needs 3 rounds."
     sentence = slow_nodes_text(nodes)
     return f"{sentence[0].upper()}{sentence[1:]}{f': {reason(nodes, slow)}' if slow else ''}."
+
+
+def main_labels(report: Report) -> dict[str, str]:
+    """Return the labels on the first screen of the metrics by which a machine is judged, by ``NodeMetric.title``."""
+    rows = [(result.id, result.summary) for result in judged_results(report)]
+    return {f"{identity} {row.metric}": label_and_unit(row.probe, row.metric, row.params)[0] for identity, row in rows}
+
+
+def chosen_metrics(nodes: Nodes, main: Collection[str]) -> list[NodeMetric]:
+    """Return the metrics to show: all of up to 12 (``MAX_METRICS``), otherwise those with the most slow nodes first.
+
+    Of more metrics they are those whose titles are in ``main``, and others in which nodes are slow that are not slow in
+    these; without ``main``, any metrics. There are at most 12 of them.
+    """
+    if len(nodes.metrics) <= MAX_METRICS:
+        return nodes.metrics
+    by_number = sorted(nodes.metrics, key=lambda metric: -len(metric.slow))
+    chosen = [metric for metric in by_number if metric.title in main] or by_number[:MAX_METRICS]
+    for metric in by_number:
+        if not {index for known in chosen for index in known.slow}.issuperset(metric.slow):
+            chosen.append(metric)
+    return sorted(chosen, key=lambda metric: -len(metric.slow))[:MAX_METRICS]
 
 
 def _is_any_judged(nodes: Nodes) -> bool:

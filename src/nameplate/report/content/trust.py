@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from nameplate.planning.budget import MIN_ROUNDS
+from nameplate.records.fleet_record import Fleet
 from nameplate.records.result import Report
 from nameplate.report.content.experiments import headlines, is_derived
 from nameplate.report.content.format import count
@@ -46,15 +47,18 @@ def trust_in(report: Report) -> Trust:
 
     Trust is low if nothing was measured, if fewer than half of the experiments have a 95 % interval (which needs six
     rounds), if the run is incomplete, if a CPU quota or other programs slowed it down, and if the processor is
-    emulated. Otherwise the level depends on the share of experiments with more than 10 % disturbed samples and on the
-    median half width of the intervals (``level_of``). ``why`` also has the widest interval if it is more than twice as
-    wide as the median, and the rounding of values that another tool printed with two digits or fewer.
+    emulated. For a fleet it depends on the share of machines that were slowed down. Otherwise the level depends on the
+    share of experiments with more than 10 % disturbed samples and on the median half width of the intervals
+    (``level_of``). ``why`` also has the widest interval if it is more than twice as wide as the median, and the
+    rounding of values that another tool printed with two digits or fewer.
     """
     measured = [result for result in headlines(report.results) if result.summary.value is not None]
     not_derived = [result for result in measured if not is_derived(result)]
     if not not_derived:
         return Trust("low", "nothing was measured")
     rows = [result.summary for result in not_derived]
+    if report.fleet:
+        return _trust_in_fleet(report.fleet)
     disturbed = sum(row.disturbed > DISTURBED for row in rows)
     rounds = min(row.rounds for row in rows)
     widths = [(row.ci[1] - row.ci[0]) / 2 / abs(row.value) for row in rows if row.ci and row.value]
@@ -79,6 +83,14 @@ def trust_in(report: Report) -> Trust:
     if report.machine and report.machine.emulator:
         level, why = "low", "the processor is emulated"
     return Trust(level, why, len(not_derived), disturbed, rounds, width, widest)
+
+
+def _trust_in_fleet(fleet: Fleet) -> Trust:
+    """Return the trust in the medians of a fleet, by the share of its machines that something slowed down."""
+    slowed = sum(bool(host.slowed) for host in fleet.hosts)
+    why = f"{slowed or 'none'} of {count(len(fleet.hosts), 'machine')} slowed down by other programs or a quota"
+    levels: tuple[Level, Level] = ("high", "medium")
+    return Trust(next((level for level in levels if slowed / len(fleet.hosts) <= MAX_DISTURBED[level]), "low"), why)
 
 
 def level_of(disturbed: float, half_width: float = 0.0) -> Level:

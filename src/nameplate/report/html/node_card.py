@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from nameplate.records.node_record import NodeMetric, Nodes
@@ -15,7 +15,9 @@ from nameplate.report.content.repeat_commands import node_command
 from nameplate.report.content.slow_nodes import (
     BEHIND,
     OVERVIEW,
+    chosen_metrics,
     distance,
+    main_labels,
     ranking,
     slow_count,
     slow_nodes_text,
@@ -50,16 +52,17 @@ def make_node_card(anchor: str, report: Report, charts: list[Chart]) -> NodeCard
     """Return the page's content about the nodes of a job, and append its maps to ``charts``.
 
     The result is None if the run has no values of several nodes. ``anchor`` is the ``id`` of the HTML element and must
-    be unique in the page. The 6 metrics (``MAX_MAPS``) with the most slow nodes have a ranking and maps; with more than
-    1000 nodes (``MAX_WITH_ALL_MAPS``), each has only its first map. ``charts`` has the charts of the whole page; a map
-    in the card has its index in this list.
+    be unique in the page. The first 6 (``MAX_MAPS``) of ``chosen_metrics``, with the most slow nodes, have a ranking
+    and maps; with more than 1000 nodes (``MAX_WITH_ALL_MAPS``), each has only its first map. ``charts`` has the charts
+    of the whole page; a map in the card has its index in this list.
     """
     nodes = report.nodes
     if nodes is None:
         return None
-    chosen = sorted(nodes.metrics, key=lambda metric: -len(metric.slow))[:MAX_MAPS]
+    main = main_labels(report)
+    chosen = sorted(chosen_metrics(nodes, main), key=lambda metric: -len(metric.slow))[:MAX_MAPS]
     maps = placed([*_maps(report, nodes, chosen)], charts)
-    tables = [html_table(_overview(nodes)), *(html_table(_ranking(nodes, metric)) for metric in chosen)]
+    tables = [html_table(_overview(nodes, main)), *(html_table(_ranking(nodes, metric)) for metric in chosen)]
     classes = [f"{count(number, 'node')} of {name}" for name, number in Counter(nodes.classes).most_common() if name]
     return NodeCard(anchor, [*classes, slow_nodes_text(nodes)], tables, maps)
 
@@ -73,15 +76,18 @@ def _maps(report: Report, nodes: Nodes, metrics: Sequence[NodeMetric]) -> Iterat
             yield node_map(nodes, metric, name, node_command(report.run, metric.experiment))
 
 
-def _overview(nodes: Nodes) -> Table:
-    rows = [[metric.title, *slowest_cells(nodes, metric), slow_count(metric)] for metric in nodes.metrics]
+def _overview(nodes: Nodes, main: Mapping[str, str]) -> Table:
+    rows = [
+        [main.get(metric.title, metric.title), *slowest_cells(nodes, metric), slow_count(metric)]
+        for metric in chosen_metrics(nodes, main)
+    ]
     notes = [
         BEHIND,
         "A node is slow if it is more than 4 robust standard deviations behind its hardware class, by at least 3 % "
         "and by at least twice the standard error of its own value. Among the nodes that are called slow, the false "
         "discovery rate is 1 %.",
     ]
-    return Table("nodes", "All metrics", [*OVERVIEW], rows, notes)
+    return Table("nodes", "Metrics", [*OVERVIEW], rows, notes)
 
 
 def _ranking(nodes: Nodes, metric: NodeMetric) -> Table:

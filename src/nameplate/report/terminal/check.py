@@ -22,7 +22,7 @@ from nameplate.report.content.judgement import (
 from nameplate.report.terminal.columns import Line, lay_out, wrapped
 from nameplate.report.terminal.console import make_console
 
-_STYLES: dict[Verdict, str] = {
+VERDICT_STYLES: dict[Verdict, str] = {
     "BELOW": "bold red", "NOT MEASURED": "bold red", "UNSURE": "yellow", "AS EXPECTED": "green", "ABOVE": "green",
     "UNKNOWN": "dim",
 }  # fmt: skip
@@ -61,7 +61,7 @@ def check_lines(checked: Checked, width: int, has_all: bool) -> list[Text]:
         line.stylize("bold")
     lines = []
     for row in judged_rows(checked.report, values, has_all):
-        verdict = Text(row.verdict, style=_STYLES[row.verdict])
+        verdict = Text(row.verdict, style=VERDICT_STYLES[row.verdict])
         cells = (verdict, *map(Text, (row.measured, row.half_width, row.expected)))
         lines.append(Line(f"{row.area:<5}{row.label}", cells))
     end = [

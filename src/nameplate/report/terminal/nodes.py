@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
 from nameplate.comparison.recheck import RecheckFinding
 from nameplate.hostlist import compress
+from nameplate.records.fleet_record import Fleet
 from nameplate.records.node_record import NodeMetric, Nodes
 from nameplate.report.content.format import cell_text, count, digits, scale, share
 from nameplate.report.content.slow_nodes import (
     BEHIND,
     OVERVIEW,
+    chosen_metrics,
     distance,
     drain_command,
     ranking,
@@ -24,11 +27,14 @@ from nameplate.report.content.slow_nodes import (
     slowest_first,
     summary,
 )
-from nameplate.report.terminal.columns import Line, lay_out
+from nameplate.report.terminal.columns import Line, lay_out, wrapped
 from nameplate.report.terminal.console import make_console
 
 # The number of nodes shown in a ranking, unless more than half of this number are slow.
 MAX_RANKED = 10
+_MAX_RANKINGS = 3
+_MAX_REASONS = 4
+_MAX_NAMED = 3
 # The characters of a map for nodes that are not slow, from "less than 3 % behind" to the largest of ``_STEPS``.
 _SHADES = "·░▒▓█"
 _MEANINGS = {
@@ -44,23 +50,50 @@ BY_EVERY_RANK = (
 )
 
 
-def print_nodes(nodes: Nodes) -> None:
+def print_nodes(nodes: Nodes, main: Mapping[str, str] = MappingProxyType({}), fleet: Fleet | None = None) -> None:
     """Print to standard output which nodes are slow, and then the tables and the map of ``render``.
 
-    If nodes are slow, the last line is the Slurm command that drains them. ``nodes`` has at least one metric.
+    If nodes are slow, the last line is the Slurm command that drains them. ``nodes`` has at least one metric, and
+    ``main`` the labels of the main ones (see ``render``). ``fleet`` has the machines if each of them was measured in a
+    run of its own: those that something slowed down, and the files that do not count, are named.
     """
     console = make_console()
     slow = slow_nodes(nodes)
-    console.print(Text(summary(nodes), style="bold red" if slow else "bold"))
+    console.print(Text(summary(nodes, is_fleet=fleet is not None), style="bold red" if slow else "bold"))
     missing = [name for index, name in enumerate(nodes.names) if all(m.value[index] is None for m in nodes.metrics)]
     if missing:
         console.print(Text(f"! not measured: {compress(missing)}", style="yellow"))
+    for line in _warnings_of(fleet) if fleet else ():
+        for part in wrapped(f"! {line}", console.width, "  "):
+            console.print(Text(str(part), style="yellow"))
     console.print()
-    console.print(render(nodes, console.width))
+    console.print(render(nodes, console.width, main))
     if slow:
         console.print(Text("To drain them, once you have checked:", style="dim"))
         # Commands are not wrapped, so that they can be pasted into a shell.
         console.print(drain_command(nodes, slow), soft_wrap=True)
+
+
+def _warnings_of(fleet: Fleet) -> Iterator[str]:
+    yield from lines_by_reason("slowed down", [(host.name, host.slowed) for host in fleet.hosts if host.slowed])
+    yield from lines_by_reason("left out", [(item.name, item.reason) for item in fleet.left_out])
+
+
+def lines_by_reason(heading: str, items: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """Yield a line for each reason, the most frequent first, with the first names that have it.
+
+    ``items`` has names of machines or files, each with its reason. Of more than four reasons, the rest has one line.
+    """
+    reasons: dict[str, list[str]] = {}
+    for name, reason in items:
+        reasons.setdefault(reason, []).append(name)
+    ordered = sorted(reasons.items(), key=lambda entry: -len(entry[1]))
+    rest = [name for _, names in ordered[_MAX_REASONS:] for name in names]
+    lines = [*ordered[:_MAX_REASONS], *([("other reasons, which --json has", rest)] if rest else [])]
+    for reason, names in lines:
+        few = ", ".join(names[:_MAX_NAMED])
+        more = f" and {len(names) - _MAX_NAMED} more" if len(names) > _MAX_NAMED else ""
+        yield f"{heading}: {few}{more}: {reason}"
 
 
 def print_findings(results: Sequence[RecheckFinding]) -> None:
@@ -83,24 +116,28 @@ def print_findings(results: Sequence[RecheckFinding]) -> None:
             console.print(Text(f"{label}: {meaning}", style="dim"))
 
 
-def render(nodes: Nodes, width: int) -> RenderableType:
-    """Return the hardware classes, a table of all metrics, rankings of nodes, and a map of one metric.
+def render(nodes: Nodes, width: int, main: Mapping[str, str] = MappingProxyType({})) -> RenderableType:
+    """Return the hardware classes, a table of the metrics, rankings of nodes, and a map of one metric.
 
-    Rankings are shown for the metrics in which a node is slow, or for the first metric if no node is slow; if there are
-    too few nodes to judge, the first ten metrics have rankings. The map has one character per node in job order. It
-    shows the first metric with a ranking, and is left out if no node is judged in this metric. ``nodes`` has at least
-    one metric. ``width`` is the width of the output in characters.
+    The table has the metrics of ``chosen_metrics``. ``main`` has a short label for the title of each main metric.
+    Rankings are shown for up to three metrics in which a node is slow, most slow nodes first, or for the first metric
+    if no node is slow; if there are too few nodes to judge, the first ten metrics have rankings. The map has one
+    character per node in job order. It shows the first metric with a ranking, and is left out if no node is judged in
+    this metric. ``nodes`` has at least one metric. ``width`` is the width of the output in characters.
     """
-    overview = [_line(metric.title, _overview(nodes, metric)) for metric in nodes.metrics]
+    metrics = chosen_metrics(nodes, main)
+    overview = [_line(main.get(metric.title, metric.title), _overview(nodes, metric)) for metric in metrics]
     table = lay_out(OVERVIEW[1:], overview, width, OVERVIEW[0])
     parts: list[RenderableType] = [*_hardware(nodes), Text(), *table, Text(BEHIND, style="dim")]
-    ranked = _ranked(nodes)
+    if len(metrics) < len(nodes.metrics):
+        parts.append(Text(f"{count(len(nodes.metrics) - len(metrics), 'further metric')}: --json", style="dim"))
+    ranked = _ranked(nodes, metrics)
     if any(map(_exceeds_maximum, ranked)):
         parts.append(Text(BY_EVERY_RANK, style="dim"))
     for metric in ranked:
-        parts += [Text(), Text(metric.title, style="bold"), *_ranking(nodes, metric, width)]
+        parts += [Text(), Text(main.get(metric.title, metric.title), style="bold"), *_ranking(nodes, metric, width)]
     if ranking(ranked[0]):
-        parts += [Text(), *_map(nodes, ranked[0], width)]
+        parts += [Text(), *_map(nodes, ranked[0], main.get(ranked[0].title, ranked[0].title), width)]
     return Group(*parts, Text())
 
 
@@ -109,14 +146,12 @@ def _exceeds_maximum(metric: NodeMetric) -> bool:
     return any(value is not None and highest is not None and value > highest for value, highest in pairs)
 
 
-def _ranked(nodes: Nodes) -> list[NodeMetric]:
-    """Return the metrics in which a node is slow, or the first metric if no node is slow.
-
-    If there are too few nodes to judge, return up to ten metrics.
-    """
+def _ranked(nodes: Nodes, metrics: Sequence[NodeMetric]) -> Sequence[NodeMetric]:
+    """Return the metrics of the table with a ranking."""
     if any(ranking(metric) for metric in nodes.metrics):
-        return [metric for metric in nodes.metrics if metric.slow] or nodes.metrics[:1]
-    return nodes.metrics[:MAX_RANKED]
+        slow = sorted((metric for metric in metrics if metric.slow), key=lambda metric: -len(metric.slow))
+        return slow[:_MAX_RANKINGS] or metrics[:1]
+    return metrics[:MAX_RANKED]
 
 
 def _hardware(nodes: Nodes) -> Iterator[Text]:
@@ -160,12 +195,12 @@ def _alike(metric: NodeMetric, value: float | None) -> str:
     return "–" if value is None else f"{digits(value / factor)} {unit}"
 
 
-def _map(nodes: Nodes, metric: NodeMetric, width: int) -> Iterator[Text]:
+def _map(nodes: Nodes, metric: NodeMetric, label: str, width: int) -> Iterator[Text]:
     length = max(10, (width - 30) // 10 * 10)
-    yield Text(
-        f"{metric.title}, one character per node: · less than 3 % behind  ░ 3 %  ▒ 8 %  ▓ 15 %  █ slow  ? not judged",
-        style="dim",
-    )
+    legend = f"{label}, one character per node: · less than 3 % behind  ░ 3 %  ▒ 8 %  ▓ 15 %  █ slow  ? not judged"
+    for line in wrapped(legend, width, ""):
+        line.stylize("dim")
+        yield line
     for first in range(0, len(nodes.names), length):
         places = range(first, min(first + length, len(nodes.names)))
         row = Text("  ")

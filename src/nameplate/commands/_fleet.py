@@ -1,0 +1,80 @@
+"""Read run files of several machines as a fleet, for the commands that show runs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nameplate.errors import FileError, UsageError
+from nameplate.records.inputs import files_in, is_folder
+from nameplate.records.result import Report
+
+if TYPE_CHECKING:
+    from nameplate.fleet.host_values import FleetValues
+
+
+def read_fleet_report(paths: Sequence[Path]) -> Report:
+    """Return the report of a fleet, each machine of which was measured in a run of its own.
+
+    ``paths`` are run files, and folders for all run files in them and in their subfolders. Progress is shown if
+    standard error is a terminal.
+
+    Raises:
+        UsageError: the folders have no run files.
+        FileError: a folder cannot be read, or none of the files is a run of a machine.
+    """
+    # Importing numpy and scipy takes half a second.
+    from nameplate.fleet.fleet_report import fleet_report  # noqa: PLC0415
+
+    return fleet_report(read_machines(paths))
+
+
+def read_machines(paths: Sequence[Path]) -> FleetValues:
+    """Return the machines of run files and folders with their values, at least one machine.
+
+    ``paths`` and the errors are those of ``read_fleet_report``.
+    """
+    from nameplate.fleet.host_values import read_fleet  # noqa: PLC0415
+    from nameplate.history.update import run_files_of  # noqa: PLC0415
+
+    files = run_files_of(paths)
+    if not files:
+        raise UsageError(f"{paths[0]} has no run files (.jsonl): write one with nameplate run -o {paths[0]}/NAME.jsonl")
+    fleet = read_fleet(files, on_files=show_files_read)
+    if not fleet.hosts:
+        first = fleet.left_out[0]
+        raise FileError(f"{first.name}: {first.reason}; none of {len(files)} run files is a run of one machine")
+    return fleet
+
+
+def is_fleet(path: Path) -> bool:
+    """Return whether a path is a folder with run files of machines with different names; its subfolders do not count.
+
+    Raises:
+        FileError: the folder cannot be read.
+    """
+    if not is_folder(path):
+        return False
+    from nameplate.results.run_file import read_header  # noqa: PLC0415 (numpy takes a tenth of a second to import)
+
+    names = set()
+    for file in files_in(path):
+        if file.suffix != ".jsonl" or file.name.startswith("."):
+            continue
+        try:
+            _, machine = read_header(file)
+        except FileError:  # whoever reads the file says why
+            continue
+        names.add(machine.hostname if machine else None)
+        if len(names - {None}) > 1:
+            return True
+    return False
+
+
+def show_files_read(done: int, files: int) -> None:
+    """Show how many of ``files`` run files have been read, on one line, if standard error is a terminal."""
+    if sys.stderr.isatty():
+        end = "\n" if done == files else ""
+        print(f"\rreading runs: {done} of {files}", end=end, file=sys.stderr, flush=True)

@@ -1,0 +1,1 @@
+"""Read the runs of many machines as those of one fleet, and compare the machines."""

@@ -1,0 +1,91 @@
+"""Summarise the machines of a fleet as one report, as if they were the nodes of a job."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from nameplate.fleet.host_values import FleetValues, HostMetric
+from nameplate.probes import load_probes
+from nameplate.records.fleet_record import Fleet
+from nameplate.records.node_record import Nodes
+from nameplate.records.result import Report, Result, Series
+from nameplate.results.node_values import node_metric
+from nameplate.results.run_file import read_run
+from nameplate.results.summarise import summarise
+from nameplate.statistics.outlier_nodes import NodeValues, judge
+from nameplate.statistics.stats import median, median_interval
+
+
+def fleet_report(fleet: FleetValues) -> Report:
+    """Return the report of a fleet of at least one machine, and judge which machines are slow.
+
+    ``Report.nodes`` has the value of each machine in each metric, and the judgement (``statistics.outlier_nodes``). A
+    machine was measured in a run of its own, so the standard error of its value is that of the rounds of this run.
+    Metrics with ``is_detail``, and metrics with a value of 0 or below, are not judged.
+
+    ``Report.results`` has for each metric the median of the machines of the largest hardware class, with its 95 %
+    interval. The number of its rounds is the number of these machines. The run, the machine and the reference values
+    are those of a machine of this class, the first that nothing slowed down; values that only single runs have, such as
+    percentiles, are None.
+
+    Raises:
+        FileError: the file of this machine can no longer be read.
+    """
+    largest = Counter(fleet.classes).most_common(1)[0][0]
+    in_class = np.array([name == largest for name in fleet.classes], dtype=bool)
+    judged = []
+    medians: dict[tuple[str, str], list[float]] = {}
+    ordered = np.sort(fleet.values, order=["metric", "host"])
+    for rows in np.split(ordered, np.flatnonzero(np.diff(ordered["metric"])) + 1):
+        metric = fleet.metrics[int(rows["metric"][0])]
+        medians[metric.name] = rows["value"][in_class[rows["host"]]].tolist()
+        if (rows["value"] > 0).all() and not _is_detail(metric):
+            judged.append(_values_by_host(metric, rows, len(fleet.hosts)))
+    of_class = [host for host, is_member in zip(fleet.hosts, in_class, strict=True) if is_member]
+    example = next((host for host in of_class if not host.slowed), of_class[0])
+    first = summarise(read_run(Path(example.path)))
+    results = [
+        _median_of(result, medians[result.id, result.summary.metric])
+        for result in first.results
+        if result.kind == "measured" and medians.get((result.id, result.summary.metric))
+    ]
+    return Report(
+        run=first.run, machine=first.machine, clock=None, results=results, tables=[], truncated=False,
+        interrupted=False, notes=[f"each value is the median of {int(in_class.sum())} machines ({largest})"],
+        nodes=Nodes([host.name for host in fleet.hosts], fleet.classes,
+                    [node_metric(judgement) for judgement in judge(judged, fleet.classes)]),
+        fleet=Fleet(hosts=fleet.hosts, left_out=fleet.left_out),
+    )  # fmt: skip
+
+
+def _is_detail(metric: HostMetric) -> bool:
+    probe = load_probes().get(metric.key.probe)
+    return probe is None or any(known.name == metric.key.metric and known.is_detail for known in probe.metrics)
+
+
+def _values_by_host(metric: HostMetric, rows: NDArray[np.void], n_hosts: int) -> NodeValues:
+    values, errors = np.full((1, n_hosts), np.nan), np.full(n_hosts, np.nan)
+    values[0, rows["host"]], errors[rows["host"]] = rows["value"], rows["error"]
+    key = metric.key
+    return NodeValues(metric.experiment, key.metric, key.unit, key.better, values, errors)
+
+
+def _median_of(result: Result, values: list[float]) -> Result:
+    """Return a result of one machine with the median of several machines as its value."""
+    interval = median_interval(values)
+    row = result.summary
+    summary = msgspec.structs.replace(
+        row, value=median(values), ci=(interval.low, interval.high) if interval else None, rounds=len(values),
+        samples=0, mean=None, best=None, sustained=None, p95=None, p99=None, disturbed=0.0, over_time=None,
+        capability=None, capability_ci=None, efficiency=median(values) / row.rated if row.rated else None,
+    )  # fmt: skip
+    return msgspec.structs.replace(
+        result, summary=summary, efficiency_ci=None, series=Series([], [], [], []), round_values=[], round_numbers=[],
+        remarks=[], evidence={}, distribution=[], sample_s=0.0, sample_work=0.0, measured_s=0.0, limit="",
+        capable_rounds=0, utilisation=0.0,
+    )  # fmt: skip
