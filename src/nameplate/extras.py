@@ -8,6 +8,7 @@ from nameplate.errors import UsageError
 
 # The modules of the packages of each extra in pyproject.toml.
 _MODULES = {
+    "fleet": ("ClusterShell",),
     "report": ("altair", "jinja2", "vl_convert"),
     "parquet": ("pyarrow",),
     "dataframe": ("pandas", "pyarrow"),
@@ -17,8 +18,8 @@ _MODULES = {
 def check_extra(name: str, purpose: str) -> None:
     """Check that the packages of an extra are installed; they are not imported.
 
-    ``name`` is "report", "parquet" or "dataframe"; any other name raises KeyError. ``purpose`` is the option or
-    function that needs the packages, such as ``--report`` or ``to_pandas()``; the error message begins with it.
+    ``name`` is "fleet", "report", "parquet" or "dataframe"; any other name raises KeyError. ``purpose`` is the option
+    or function that needs the packages, such as ``--report`` or ``to_pandas()``; the error message begins with it.
 
     Raises:
         UsageError: a package is missing; the message has the ``pip install`` command.

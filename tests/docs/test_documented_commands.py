@@ -57,6 +57,7 @@ PARSED = {
     r"^compare .* --new ": "needs six runs",
     r"--against": "measures a whole run again",
     r"--recheck": "needs a cluster with a slow node",
+    r"^fleet run": "needs hosts that ssh reaches",
     r"^serve --listen": "listens until Ctrl-C",
     r"^check --(type|ask-metadata)": "needs an instance of a cloud",
     r"^--install-completion": "changes the files of the user's shell",
@@ -142,7 +143,7 @@ def make_input(path: Path, recorded: Path) -> None:
     """Write the input file of this name, if a test has one of its kind."""
     if path.suffix == ".jsonl":
         shutil.copy(recorded, path)
-    elif path.name == "RUNS":
+    elif path.name in ("RUNS", "fleet"):
         path.mkdir()
         shutil.copy(recorded, path / "a.jsonl")
         write_run(path / "b.jsonl")

@@ -51,7 +51,7 @@ PACKAGES = {
         ["*"], ["fio_output", "tool_process", "text_table"], ["fio_jobs", "paired"], ["external"], ["imported_run"],
     ],
     "history": [["*"], ["update"], ["changes"]],
-    "fleet": [["*"], ["fleet_report"]],
+    "fleet": [["*"], ["fleet_folder", "fleet_report"], ["engines"]],
     "studies": [["published"], ["_*"], ["*"]],
     # The content of a report, its formats, its looks, and its files.
     "report": [

@@ -5,8 +5,8 @@
 function __fish_nameplate_using_command
     set -l cmd (commandline -opc)
     set -l subcommands
-    set -l options_with_values '--against --at-least --blas --budget --by --charts --commands --detect --expect --fail-on --figures --format --gate --key-file --last --learn --listen --machine --max-bytes --max-seconds --max-sessions --mpi --new --new-key --output --pairs --peer --per-node --port --precision --prepare --priority --rated --read-device --recheck --report --resume --root --rounds --samples --seed --series --setup --slurm --study --time --type --user --warmup -f -o'
-    set -l all_commands 'ab check compare doctor history list machine nodes plan report run serve show versus'
+    set -l options_with_values '--against --at-least --at-once --blas --budget --by --charts --commands --core --detect --expect --fail-on --figures --format --gate --hosts --in-place --key-file --last --learn --listen --machine --max-bytes --max-seconds --max-sessions --mpi --new --new-key --output --pairs --peer --per-node --port --precision --prepare --priority --rated --read-device --recheck --report --resume --root --rounds --samples --seed --series --setup --slurm --study --time --type --user --warmup -f -o'
+    set -l all_commands 'ab check compare doctor fleet history list machine nodes plan report run serve show versus'
     set -l skip_next 0
     # Extract command words (only real subcommand names) from command line
     set -e cmd[1]
@@ -41,9 +41,39 @@ function __fish_nameplate_using_command
     return 0
 end
 
+# Helper: print the index of the next positional slot for the active command path.
+function __fish_nameplate_positional_index
+    set -l cmd (commandline -opc)
+    set -l path_len $argv[1]
+    set -l options_with_values '--against --at-least --at-once --blas --budget --by --charts --commands --core --detect --expect --fail-on --figures --format --gate --hosts --in-place --key-file --last --learn --listen --machine --max-bytes --max-seconds --max-sessions --mpi --new --new-key --output --pairs --peer --per-node --port --precision --prepare --priority --rated --read-device --recheck --report --resume --root --rounds --samples --seed --series --setup --slurm --study --time --type --user --warmup -f -o'
+    set -l skip_next 0
+    set -l consumed_path 0
+    set -l count 0
+    set -e cmd[1]
+    for word in $cmd
+        if test $skip_next -eq 1
+            set skip_next 0
+            continue
+        end
+        if string match -qr -- '^-' $word
+            if string match -q -- "* $word *" " $options_with_values "
+                set skip_next 1
+            end
+        else
+            if test $consumed_path -lt $path_len
+                set consumed_path (math $consumed_path + 1)
+            else
+                set count (math $count + 1)
+            end
+        end
+    end
+    echo $count
+end
+
 # Root-level commands
 complete -c nameplate -n __fish_use_subcommand -a 'ab' -d 'Measure two variants in alternation until B is FASTER than A, SLOWER or the SAM…'
 complete -c nameplate -n __fish_use_subcommand -a 'check' -d 'Judge whether this machine, or the machine of an earlier run, delivers the expe…'
+complete -c nameplate -n __fish_use_subcommand -a 'fleet' -d 'Measure the plan quick on many hosts over ssh, and show which of them are slow.'
 complete -c nameplate -n __fish_use_subcommand -a 'run' -d 'Measure a plan or a probe, and show on one screen what the machine delivers and…'
 complete -c nameplate -n __fish_use_subcommand -a 'serve' -d 'Serve as the peer of another machine'\''s network probes until Ctrl-C.'
 complete -c nameplate -n __fish_use_subcommand -a 'versus' -d 'Compare nameplate with the installed reference tools on the same work, in paire…'
@@ -135,6 +165,26 @@ complete -c nameplate -n '__fish_nameplate_using_command doctor' -l version -d '
 complete -c nameplate -n '__fish_nameplate_using_command doctor' -l at-least -x -a 'A B C D F' -d 'End with exit code 1 if the grade is worse than this one, for scripts and CI. "…'
 complete -c nameplate -n '__fish_nameplate_using_command doctor' -l against -r -F -d 'Say whether this machine is comparable with the machine of a run (.jsonl or .ht…'
 complete -c nameplate -n '__fish_nameplate_using_command doctor' -l json -d 'Print the findings as JSON.'
+
+# Options for: fleet
+complete -c nameplate -n '__fish_nameplate_using_command fleet' -l help -d 'Display this message and exit.'
+complete -c nameplate -n '__fish_nameplate_using_command fleet' -s h -d 'Display this message and exit.'
+complete -c nameplate -n '__fish_nameplate_using_command fleet' -l version -d 'Display application version.'
+complete -c nameplate -n '__fish_nameplate_using_command fleet' -l hosts -r -d 'The hosts: web[001-400],db1, a group of ClusterShell such as @compute, or a fil…'
+complete -c nameplate -n '__fish_nameplate_using_command fleet' -l output -r -F -d 'The folder for the run files. Default: fleet-DATE-TIME in the current directory.'
+complete -c nameplate -n '__fish_nameplate_using_command fleet' -s o -r -F -d 'The folder for the run files. Default: fleet-DATE-TIME in the current directory.'
+complete -c nameplate -n '__fish_nameplate_using_command fleet' -l resume -r -F -d 'Measure the hosts of this folder that have no run yet, with the options of its …'
+complete -c nameplate -n '__fish_nameplate_using_command fleet' -l budget -r -d 'The time for each host; the first round is always complete.'
+complete -c nameplate -n '__fish_nameplate_using_command fleet' -l rounds -r -d 'Take exactly this number of rounds, whatever time they take.'
+complete -c nameplate -n '__fish_nameplate_using_command fleet' -l at-once -r -d 'The number of hosts that measure at the same time. Default: all of them.'
+complete -c nameplate -n '__fish_nameplate_using_command fleet' -l core -r -F -d 'The nameplate-core to send, one for each architecture of the hosts. Default: th…'
+complete -c nameplate -n '__fish_nameplate_using_command fleet' -l in-place -r -d 'The path of an installed nameplate-core on the hosts, so that none is sent.'
+complete -c nameplate -n '__fish_nameplate_using_command fleet' -l remove -d 'Delete the core from the hosts at the end.'
+complete -c nameplate -n '__fish_nameplate_using_command fleet' -l json -d 'Print the values of every host, and the hosts that failed, as JSON.'
+complete -c nameplate -n '__fish_nameplate_using_command fleet' -l quiet -d 'Do not show progress.'
+complete -c nameplate -n '__fish_nameplate_using_command fleet' -s q -d 'Do not show progress.'
+# Positionals for: fleet
+complete -c nameplate -n '__fish_nameplate_using_command fleet; and test (__fish_nameplate_positional_index 1) = 0' -f -a 'run'
 
 # Options for: history
 complete -c nameplate -n '__fish_nameplate_using_command history' -l help -d 'Display this message and exit.'

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nameplate.errors import FileError, UsageError
+from nameplate.records.fleet_record import LeftOut
 from nameplate.records.inputs import files_in, is_folder
 from nameplate.records.result import Report
 
@@ -36,28 +37,41 @@ def read_machines(paths: Sequence[Path]) -> FleetValues:
 
     ``paths`` and the errors are those of ``read_fleet_report``.
     """
+    from nameplate.fleet.fleet_folder import FLEET_FILE, FleetFolder  # noqa: PLC0415
+    from nameplate.fleet.host_outcome import failed_text  # noqa: PLC0415
     from nameplate.fleet.host_values import read_fleet  # noqa: PLC0415
     from nameplate.history.update import run_files_of  # noqa: PLC0415
 
     files = run_files_of(paths)
     if not files:
         raise UsageError(f"{paths[0]} has no run files (.jsonl): write one with nameplate run -o {paths[0]}/NAME.jsonl")
-    fleet = read_fleet(files, on_files=show_files_read)
+    folders = [FleetFolder.open(path) for path in paths if (path / FLEET_FILE).exists()]
+    addresses = {path: address for folder in folders for path, address in folder.addresses.items()}
+    fleet = read_fleet(files, addresses, show_files_read)
     if not fleet.hosts:
         first = fleet.left_out[0]
         raise FileError(f"{first.name}: {first.reason}; none of {len(files)} run files is a run of one machine")
+    failed = [outcome for folder in folders for outcome in folder.outcomes.values() if not outcome.file]
+    fleet.left_out.extend(LeftOut(outcome.address, failed_text(outcome)) for outcome in failed)
     return fleet
 
 
 def is_fleet(path: Path) -> bool:
-    """Return whether a path is a folder with run files of machines with different names; its subfolders do not count.
+    """Return whether a path is a folder of a fleet, or has run files of machines with different names.
+
+    Subfolders do not count.
 
     Raises:
         FileError: the folder cannot be read.
     """
     if not is_folder(path):
         return False
-    from nameplate.results.run_file import read_header  # noqa: PLC0415 (numpy takes a tenth of a second to import)
+    # Importing numpy takes a tenth of a second.
+    from nameplate.fleet.fleet_folder import FLEET_FILE  # noqa: PLC0415
+    from nameplate.results.run_file import read_header  # noqa: PLC0415
+
+    if (path / FLEET_FILE).exists():
+        return True
 
     names = set()
     for file in files_in(path):

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from types import MappingProxyType
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
-import msgspec
 from cyclopts import Parameter
 
 from nameplate.commands._exit_codes import SLOW, slow_code
-from nameplate.commands._fleet import read_fleet_report
+from nameplate.commands._node_view import print_view, view_of
 from nameplate.errors import UsageError
 from nameplate.execution.core_process import describe_core
 from nameplate.execution.launch import launch_with
@@ -23,17 +20,13 @@ from nameplate.hostlist import compress
 from nameplate.planning.places import check_places
 from nameplate.planning.sweep import split_arguments
 from nameplate.probes.shared.job import nodes_of
-from nameplate.records.distributed_stream_file import is_stream_file, read_stream_run
-from nameplate.records.fleet_record import Fleet
-from nameplate.records.inputs import is_folder
 from nameplate.records.node_record import Nodes
 from nameplate.records.outputs import check_output
 from nameplate.records.run_record import Run
 from nameplate.records.run_writer import RunWriter
-from nameplate.report.content.slow_nodes import main_labels, slow_nodes
+from nameplate.report.content.slow_nodes import slow_nodes
 from nameplate.report.terminal.nodes import print_findings, print_nodes
 from nameplate.report.terminal.progress import make_progress
-from nameplate.results.cached_report import report_of
 
 GROUP = "Read results"
 
@@ -76,7 +69,7 @@ def command(
     check_output("-o", output, inputs=files, force=force)
     if output is not None:
         check_extra("report", "-o")
-    view = _view(files)
+    view = view_of(files)
     nodes = view.nodes
     if recheck is not None:
         if output is not None or json:
@@ -88,39 +81,8 @@ def command(
         from nameplate.report.chart_files.node_picture import write_maps  # noqa: PLC0415 (charts take a second to import)
 
         write_maps(nodes, output, force)
-    if json:
-        document = msgspec.structs.asdict(nodes) | (msgspec.structs.asdict(view.fleet) if view.fleet else {})
-        sys.stdout.write(msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n")
-    else:
-        print_nodes(nodes, view.main, view.fleet)
+    print_view(view, json)
     return slow_code(nodes)
-
-
-class _View(NamedTuple):
-    """The nodes of one or more files: the labels of the main metrics by title, the fleet of several runs, one run."""
-
-    nodes: Nodes
-    main: Mapping[str, str] = MappingProxyType({})
-    fleet: Fleet | None = None
-    run: Run | None = None
-
-
-def _view(paths: Sequence[Path]) -> _View:
-    path = paths[0]
-    if len(paths) > 1 or is_folder(path):
-        report = read_fleet_report(paths)
-    elif is_stream_file(path):
-        from nameplate.results.node_values import judged_stream  # noqa: PLC0415 (scipy takes a tenth of a second to import)
-
-        return _View(judged_stream(read_stream_run(path)))
-    else:
-        report = report_of(path)
-    if report.nodes is None:
-        raise UsageError(
-            f"{path} has no values of several nodes: give runs of several machines, or measure the nodes of a job with "
-            'nameplate run PROBE --mpi "mpirun -n 8 …" --per-node in-turn, or nameplate run mpi_stream --mpi …'
-        )
-    return _View(report.nodes, main_labels(report), report.fleet, None if report.fleet else report.run)
 
 
 def _recheck(nodes: Nodes, first: Run | None, target: Path, mpi: str | None, places: Sequence[str]) -> int:

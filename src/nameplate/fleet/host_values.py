@@ -19,6 +19,7 @@ from nameplate.expectations.machine_class import class_of
 from nameplate.probes.shared.job import nodes_of
 from nameplate.process_pool import map_in_processes
 from nameplate.records.fleet_record import FleetHost, LeftOut
+from nameplate.records.machine_record import binding_quota_cpus
 from nameplate.records.run_record import MetricKey
 from nameplate.results.digest import digest_of, values_version
 from nameplate.results.run_file import read_digest, read_header, read_run
@@ -96,7 +97,8 @@ def read_fleet(
     A machine is the address in ``addresses``, by which a controller reached it. For a file without an address it is the
     host name together with the boot id, since different machines may have the same name. Each machine counts once, with
     its newest run. The plan and the version of nameplate that most machines have are those of the fleet; runs of others
-    are left out, as are files that cannot be read, runs of several nodes, and older runs. ``on_files`` is called after
+    are left out, as are files that cannot be read, runs of several nodes, older runs, and runs that other programs
+    slowed down. ``on_files`` is called after
     each batch with the number of files read so far and the number of files. Many files are read by several processes.
     """
     readable = [path for path, why in files.items() if not why]
@@ -158,6 +160,8 @@ def _read(path: Path) -> tuple[HostRun, list[_Value]]:
         if len(nodes_of(machine)) > 1:
             return HostRun(path=str(path), reason=f"it is a job of {len(nodes_of(machine))} nodes"), []
         kind = class_of(machine)
+        if digest.slowed and binding_quota_cpus(machine) is None:
+            return HostRun(path=str(path), reason=f"{digest.slowed}: measure it again when they have ended"), []
     except FileError as error:
         return HostRun(path=str(path), reason=str(error).removeprefix(f"{path}: ")), []
     except (ArithmeticError, KeyError, TypeError, ValueError) as error:

@@ -12,7 +12,7 @@ class FleetHost(msgspec.Struct, frozen=True, kw_only=True):
       as in "localhost (2)"
     - ``hostname``: the name that the machine gives itself
     - ``path``: the run file; ``started``: the start of the run in ISO 8601
-    - ``slowed``: what slowed the whole run down, as a clause, "" if nothing did
+    - ``slowed``: the CPU quota that slowed the whole run down, as a clause, "" without one
     """
 
     name: str
@@ -33,7 +33,7 @@ class Fleet(msgspec.Struct, frozen=True, kw_only=True):
     """The machines of a fleet.
 
     ``hosts`` are in the order of ``Nodes.names`` of the same report. ``left_out`` are the run files that do not count,
-    such as an older run of a machine, or a run of another plan.
+    such as an older run of a machine or a run that other programs slowed down, and hosts that have no run file.
     """
 
     hosts: list[FleetHost]

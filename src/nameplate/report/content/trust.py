@@ -86,9 +86,10 @@ def trust_in(report: Report) -> Trust:
 
 
 def _trust_in_fleet(fleet: Fleet) -> Trust:
-    """Return the trust in the medians of a fleet, by the share of its machines that something slowed down."""
+    """Return the trust in the medians of a fleet, by the share of its machines that a CPU quota slowed down."""
     slowed = sum(bool(host.slowed) for host in fleet.hosts)
-    why = f"{slowed or 'none'} of {count(len(fleet.hosts), 'machine')} slowed down by other programs or a quota"
+    why = f"{slowed or 'none'} of {count(len(fleet.hosts), 'machine')} under a CPU quota"
+    why += f", {len(fleet.left_out)} left out" if fleet.left_out else ""
     levels: tuple[Level, Level] = ("high", "medium")
     return Trust(next((level for level in levels if slowed / len(fleet.hosts) <= MAX_DISTURBED[level]), "low"), why)
 

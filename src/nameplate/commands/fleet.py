@@ -1,0 +1,85 @@
+"""Implement ``nameplate fleet``."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+from nameplate.errors import UsageError
+from nameplate.extras import check_extra
+from nameplate.units import parse_duration
+
+GROUP = "Measure"
+
+Option = Annotated[str | None, Parameter(show_default=False)]
+
+
+def command(  # noqa: PLR0913 (the options of the command line)
+    action: Literal["run"],
+    /,
+    *,
+    hosts: Option = None,
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"], show_default=False)] = None,
+    resume: Annotated[Path | None, Parameter(show_default=False)] = None,
+    budget: str = "60s",
+    rounds: int | None = None,
+    at_once: int | None = None,
+    core: Annotated[tuple[Path, ...], Parameter(show_default=False, consume_multiple=True)] = (),
+    installed: Annotated[str, Parameter(name="--in-place", show_default=False)] = "",
+    remove: bool = False,
+    json: bool = False,
+    quiet: Annotated[bool, Parameter(name=["--quiet", "-q"])] = False,
+) -> int:
+    """Measure the plan quick on many hosts over ssh, and show which of them are slow.
+
+    The hosts need no Python and no MPI. ssh must log in without a password; its configuration, agent and known hosts
+    are used. The core is sent once to ~/.cache/nameplate on each host and started detached, so that a broken connection
+    loses nothing. The exit code is 1 if a host is slow, otherwise 3 if one could not be measured.
+
+    Parameters
+    ----------
+    action
+        What to do: run.
+    hosts
+        The hosts: web[001-400],db1, a group of ClusterShell such as @compute, or a file with names.
+    output
+        The folder for the run files. Default: fleet-DATE-TIME in the current directory.
+    resume
+        Measure the hosts of this folder that have no run yet, with the options of its first command.
+    budget
+        The time for each host; the first round is always complete.
+    rounds
+        Take exactly this number of rounds, whatever time they take.
+    at_once
+        The number of hosts that measure at the same time. Default: all of them.
+    core
+        The nameplate-core to send, one for each architecture of the hosts. Default: the one of this installation.
+    installed
+        The path of an installed nameplate-core on the hosts, so that none is sent.
+    remove
+        Delete the core from the hosts at the end.
+    json
+        Print the values of every host, and the hosts that failed, as JSON.
+    quiet
+        Do not show progress.
+    """
+    check_extra("fleet", f"fleet {action}")
+    from nameplate.commands._fleet_run import FleetOptions, run_fleet  # noqa: PLC0415 (the extra may be missing)
+
+    if (hosts is None) == (resume is None):
+        raise UsageError("fleet run: give --hosts, or --resume FOLDER to continue a fleet")
+    if resume is not None and output is not None:
+        raise UsageError("--resume continues a folder: leave out -o")
+    if at_once is not None and at_once < 1:
+        raise UsageError(f"--at-once {at_once}: not a number of hosts; use 1 or more")
+    if rounds is not None and rounds < 1:
+        raise UsageError(f"--rounds {rounds}: not a number of rounds; use 1 or more")
+    options = FleetOptions(
+        hosts=hosts or "", folder=resume or output or Path(f"fleet-{datetime.now():%Y%m%d-%H%M%S}"),
+        resumes=resume is not None, budget_s=parse_duration(budget), rounds=rounds, at_once=at_once, cores=core,
+        installed=installed, removes=remove, as_json=json, quiet=quiet,
+    )  # fmt: skip
+    return run_fleet(options)

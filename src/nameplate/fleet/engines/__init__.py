@@ -1,0 +1,1 @@
+"""Start the measurement on each host of a fleet and collect its records: one module per engine."""

@@ -1,0 +1,310 @@
+"""Measure the hosts of a fleet over ssh, with ClusterShell: start the core on each, detached, and collect its records.
+
+The system's own ssh is used with its configuration, agent and known hosts; it never asks for a password. A broken
+connection loses nothing, since the core does not depend on it.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import Any, Protocol
+
+from ClusterShell.Event import EventHandler
+from ClusterShell.Task import Task, task_self, task_terminate
+
+from nameplate.fleet.host_outcome import HostOutcome, Outcome, ssh_outcome, start_outcome
+from nameplate.fleet.remote import COMMAND, MAX_RECORDS_BYTES, RemoteRun
+
+# Connections at the same time.
+FAN_OUT = 64
+_CONNECT_S = 15
+_ANSWER_S = 120.0
+_SSH_FAILED = 255
+# The pauses before further attempts after ssh itself failed, such as at the limit of unauthenticated connections.
+_RETRY_PAUSES_S = (1.0, 3.0, 9.0, 27.0)
+_POLL_S = 3.0
+
+
+class Sink(Protocol):
+    """Receives what the engine learns about hosts."""
+
+    def started(self, address: str) -> None:
+        """Note that the core runs on a host, so that its records can be collected later."""
+
+    def records(self, address: str, lines: Iterable[bytes]) -> HostOutcome:
+        """Keep the records of a host, and return its outcome."""
+
+    def ended(self, outcome: HostOutcome) -> None:
+        """Note the outcome of a host."""
+
+
+@dataclass
+class _Host:
+    address: str
+    attempts: int = 0
+    is_started: bool = False
+    sends_core: bool = False
+    started_s: float = 0.0
+    home: str = ""
+
+
+@dataclass
+class SshEngine:
+    """Measures hosts over ssh.
+
+    - ``remote``: what the hosts do; ``cores``: the core for each architecture, as in ``uname -m``
+    - ``expected_s``: the time after which a host is asked for its records; ``deadline_s``: the time after which its
+      core is ended
+    - ``at_once``: the maximum number of hosts that measure at the same time, None for any number
+    """
+
+    remote: RemoteRun
+    cores: Mapping[str, bytes]
+    sink: Sink
+    expected_s: float
+    deadline_s: float
+    at_once: int | None = None
+    fan_out: int = FAN_OUT
+    _waiting: deque[_Host] = field(default_factory=deque)
+    _active: dict[str, _Host] = field(default_factory=dict)
+    # Hosts that wait until another one has received the core, by their common home directory.
+    _sending: dict[str, list[_Host]] = field(default_factory=dict)
+    _is_stopping: bool = False
+
+    def measure(self, addresses: Iterable[str], running: Iterable[str] = ()) -> None:
+        """Measure hosts, and tell the sink of each outcome. ``running`` are hosts on which the core was started before.
+
+        KeyboardInterrupt ends the cores on all hosts; what they have measured is collected.
+        """
+        self._waiting.extend(_Host(address) for address in addresses)
+        task = self._task()
+        for address in running:
+            host = self._active[address] = _Host(address, is_started=True, started_s=monotonic())
+            self._collect(host)
+        self._start_next()
+        try:
+            task.run()
+        except KeyboardInterrupt:
+            task_terminate()
+            self._stop()
+            raise
+
+    def remove(self, addresses: Iterable[str]) -> None:
+        """Remove everything that nameplate left on hosts, and tell the sink of those where that failed."""
+        task = self._task()
+        for address in addresses:
+            host = self._active[address] = _Host(address)
+            self._call(host, self.remote.remove(address), self._removed)
+        task.run()
+
+    def _task(self) -> Task:
+        task = task_self()
+        task.set_info("fanout", self.fan_out)
+        task.set_info("connect_timeout", _CONNECT_S)
+        for name, value in (("stdout_msgtree", False), ("stderr_msgtree", False), ("auto_tree", False)):
+            task.set_default(name, value)
+        return task
+
+    def _stop(self) -> None:
+        """End the cores of all hosts on which they were started, and collect their records."""
+        self._is_stopping = True
+        self._waiting.clear()
+        started = [host for host in self._active.values() if host.is_started]
+        for host in [host for host in self._active.values() if not host.is_started]:
+            self._end(host, HostOutcome(address=host.address, outcome="stopped", reason="it had not begun to measure"))
+        task = self._task()
+        for host in started:
+            self._call(host, self.remote.collect(host.address, stop=True), self._collected)
+        task.run()
+
+    def _start_next(self) -> None:
+        while self._waiting and (self.at_once is None or len(self._active) < self.at_once):
+            host = self._waiting.popleft()
+            self._active[host.address] = host
+            self._call(host, self.remote.start(host.address), self._start_answered)
+
+    def _call(self, host: _Host, data: bytes, answered: Callable[[_Host, _Call], None]) -> None:
+        call = _Call(self, host, data, answered)
+        worker = task_self().shell(
+            COMMAND, nodes=host.address, handler=call, timeout=_ANSWER_S, stderr=True, tree=False
+        )
+        worker.write(data)
+
+    def _start_answered(self, host: _Host, call: _Call) -> None:
+        call.worker.set_write_eof()
+
+    def _finished(self, call: _Call) -> None:
+        """Handle the end of a connection to a host."""
+        host = call.host
+        if call.rc == _SSH_FAILED or call.timed_out:
+            self._retry(call)
+        elif call.answered == self._removed:
+            self._end(host, None)
+        elif call.answered == self._start_answered:
+            self._after_start(host, call)
+        else:
+            self._after_collect(host, call)
+
+    def _retry(self, call: _Call) -> None:
+        host = call.host
+        outcome, may_pass = ssh_outcome(host.address, call.messages)
+        if call.timed_out:
+            outcome = HostOutcome(address=host.address, outcome="timed out", reason=f"no answer in {_ANSWER_S:.0f} s",
+                                  advice="check the host")  # fmt: skip
+        if may_pass and host.attempts < len(_RETRY_PAUSES_S) and not self._is_stopping:
+            pause_s = _RETRY_PAUSES_S[host.attempts]
+            host.attempts += 1
+            self._later(pause_s, lambda: self._call(host, call.data, call.answered))
+            return
+        self._end(host, outcome)
+
+    def _after_start(self, host: _Host, call: _Call) -> None:
+        self._release(host)
+        kind, _, rest = call.answer.partition(" ")
+        if kind == "started":
+            host.is_started, host.started_s, host.attempts = True, monotonic(), 0
+            self.sink.started(host.address)
+            self._later(self.expected_s, lambda: self._collect(host))
+        elif kind == "need" and not host.sends_core:
+            self._send(host, *rest.split(" ", 1))
+        else:
+            self._end(host, start_outcome(host.address, rest if kind == "failed" else f"{call.answer[:60]}"))
+
+    def _send(self, host: _Host, architecture: str = "", file_system: str = "") -> None:
+        """Send the core, but only once at a time to a home directory that a file server gives to several hosts."""
+        core = self.cores.get(architecture)
+        if core is None:
+            reason = f"there is no core for {architecture or 'its architecture'}, only for {', '.join(self.cores)}"
+            self._end(host, HostOutcome(address=host.address, outcome="no core", reason=reason,
+                                        advice="give one with --core"))  # fmt: skip
+            return
+        if ":" in file_system:
+            if file_system in self._sending:
+                self._sending[file_system].append(host)
+                return
+            self._sending[file_system] = []
+            host.home = file_system
+        host.sends_core = True
+        self._call(host, self.remote.start(host.address, len(core)) + core, self._start_answered)
+
+    def _release(self, host: _Host) -> None:
+        for other in self._sending.pop(host.home, []) if host.home else []:
+            self._call(other, self.remote.start(other.address), self._start_answered)
+
+    def _collect(self, host: _Host) -> None:
+        is_late = monotonic() - host.started_s > self.deadline_s
+        self._call(host, self.remote.collect(host.address, stop=is_late), self._collected)
+
+    def _collected(self, host: _Host, call: _Call) -> None:
+        """Send the receipt of the records, so that the host deletes them."""
+        if call.answer != "end":
+            call.worker.set_write_eof()
+            return
+        call.outcome = call.too_large() or self.sink.records(host.address, call.records)
+        call.worker.write(f"{self.remote.token}\n".encode())
+        call.worker.set_write_eof()
+
+    def _after_collect(self, host: _Host, call: _Call) -> None:
+        if call.answer == "running":
+            self._later(_POLL_S, lambda: self._collect(host))
+        elif call.outcome is not None:
+            is_late = monotonic() - host.started_s > self.deadline_s
+            self._end(host, self._judged(call, call.outcome, is_late))
+        else:
+            reason = "its records are gone" if call.answer == "gone" else "its answer was cut off"
+            self._end(host, HostOutcome(address=host.address, outcome="killed", reason=reason,
+                                        advice="measure it again with --resume"))  # fmt: skip
+
+    def _judged(self, call: _Call, outcome: HostOutcome, is_late: bool) -> HostOutcome:
+        """Return the outcome of a host whose core has ended, with its last message if it did not end well."""
+        if outcome.outcome != "invalid" or call.exit_code == "0":
+            return outcome
+        message = call.said[-1] if call.said else f"its core ended with {call.exit_code}"
+        kind: Outcome = "timed out" if is_late else "killed" if call.exit_code == "killed" else "cannot run"
+        return HostOutcome(address=outcome.address, outcome=kind, reason=message, advice="run the core there by hand")
+
+    def _removed(self, host: _Host, call: _Call) -> None:
+        call.worker.set_write_eof()
+
+    def _end(self, host: _Host, outcome: HostOutcome | None) -> None:
+        self._release(host)
+        self._active.pop(host.address, None)
+        if outcome is not None:
+            self.sink.ended(outcome)
+        self._start_next()
+
+    def _later(self, pause_s: float, action: Callable[[], None]) -> None:
+        task_self().timer(max(pause_s, 0.01), _Timer(action))
+
+
+# ClusterShell has no types.
+class _Timer(EventHandler):  # type: ignore[misc]
+    def __init__(self, action: Callable[[], None]) -> None:
+        self._action = action
+
+    def ev_timer(self, _: Any) -> None:
+        self._action()
+
+
+class _Call(EventHandler):  # type: ignore[misc]
+    """One connection to a host: what it printed, and how it ended."""
+
+    def __init__(
+        self, engine: SshEngine, host: _Host, data: bytes, answered: Callable[[_Host, _Call], None]
+    ) -> None:  # fmt: skip
+        self.host, self.data, self.answered = host, data, answered
+        self.worker: Any = None
+        self.answer = ""
+        self.exit_code = ""
+        self.messages = ""
+        self.said: list[str] = []
+        self.records: list[bytes] = []
+        self.outcome: HostOutcome | None = None
+        self.rc: int | None = None
+        self.timed_out = False
+        self._engine = engine
+        self._token = f"{engine.remote.token} ".encode()
+        self._n_bytes = 0
+        self._is_in_records = False
+
+    def ev_read(self, worker: Any, _: str, name: str, line: bytes) -> None:
+        self.worker = worker
+        if name == "stderr":
+            self.messages = (self.messages + line.decode(errors="replace") + "\n")[-2000:]
+        elif line.startswith(self._token):
+            self._answer(line[len(self._token) :].decode(errors="replace"))
+        elif self._is_in_records and line:
+            self._n_bytes += len(line) + 1
+            if self._n_bytes <= MAX_RECORDS_BYTES:
+                self.records.append(line)
+            else:
+                self.records.clear()
+
+    def too_large(self) -> HostOutcome | None:
+        """Return the outcome of a host whose records exceed the limit, None if they do not."""
+        if self._n_bytes <= MAX_RECORDS_BYTES:
+            return None
+        reason = f"it sent more than {MAX_RECORDS_BYTES >> 20} MiB"
+        return HostOutcome(address=self.host.address, outcome="invalid", reason=reason, advice="check the host")
+
+    def _answer(self, text: str) -> None:
+        kind, _, rest = text.partition(" ")
+        if kind == "exit":
+            self.exit_code = rest
+        elif kind == "message":
+            self.said.append(rest)
+        elif kind == "records":
+            self._is_in_records = True
+        elif not self.answer:
+            self.answer, self._is_in_records = text, False
+            self.answered(self.host, self)
+
+    def ev_hup(self, _: Any, __: str, rc: int | None) -> None:
+        self.rc = rc
+
+    def ev_close(self, _: Any, timedout: bool) -> None:
+        self.timed_out = timedout
+        self._engine._finished(self)

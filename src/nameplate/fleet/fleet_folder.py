@@ -1,0 +1,170 @@
+"""The folder of a fleet: the run file of each host, and a file with the hosts and how their measurement ended.
+
+The file ``fleet.hosts`` is only appended to, so that an interrupted fleet can be continued.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from nameplate.errors import FileError, UsageError
+from nameplate.fleet.host_outcome import HostOutcome
+from nameplate.records.inputs import read_input
+from nameplate.results.digest import digest_of
+from nameplate.results.run_file import append_digest, read_run
+
+FLEET_FILE = "fleet.hosts"
+_RUNS = "runs"
+_MAX_BYTES = 256 << 20
+_UNSAFE = re.compile(r"[^A-Za-z0-9._:@-]")
+
+
+class FleetStart(msgspec.Struct, frozen=True, kw_only=True, tag="fleet", tag_field="type"):
+    """The first line of the file: the hosts that are to be measured, and the names by which their runs are found.
+
+    ``id``, ``token``, ``arguments`` and ``installed`` are those of ``RemoteRun``. ``budget_s`` is the time of each
+    host, and ``rounds`` the number of its rounds, None if the budget determines it.
+    """
+
+    schema: int
+    id: str
+    token: str
+    arguments: list[str]
+    hosts: list[str]
+    budget_s: float
+    rounds: int | None = None
+    installed: str = ""
+
+
+class _Started(msgspec.Struct, frozen=True, tag="started", tag_field="type"):
+    address: str
+
+
+class _Ended(msgspec.Struct, frozen=True, tag="ended", tag_field="type"):
+    outcome: HostOutcome
+
+
+_decoder = msgspec.json.Decoder(FleetStart | _Started | _Ended)
+
+
+class FleetFolder:
+    """A fleet's folder that is being written or read.
+
+    ``outcomes`` has the outcome of each host that was measured or failed, by its address, the latest one; ``running``
+    the hosts whose core was started and whose records were not collected.
+    """
+
+    def __init__(self, path: Path, start: FleetStart) -> None:
+        self.path, self.start = path, start
+        self.outcomes: dict[str, HostOutcome] = {}
+        self.running: set[str] = set()
+
+    @classmethod
+    def create(cls, path: Path, start: FleetStart) -> FleetFolder:
+        """Create the folder, which must not have a fleet, and write its first line.
+
+        Raises:
+            UsageError: the folder has a fleet.
+            FileError: it cannot be written.
+        """
+        if (path / FLEET_FILE).exists():
+            raise UsageError(f"{path} has a fleet: continue it with --resume, or name another folder with -o")
+        folder = cls(path, start)
+        try:
+            (path / _RUNS).mkdir(parents=True, exist_ok=True)
+            (path / FLEET_FILE).touch(mode=0o600)
+        except OSError as error:
+            raise FileError(f"cannot write to {path}: {error.strerror}") from None
+        folder._write(start)
+        return folder
+
+    @classmethod
+    def open(cls, path: Path) -> FleetFolder:
+        """Read the folder of a fleet. A last line that was cut off is ignored.
+
+        Raises:
+            FileError: the folder has no fleet, or its file is damaged.
+        """
+        file = path / FLEET_FILE
+        lines = read_input(file, _MAX_BYTES, "fleet").split(b"\n")[:-1]
+        folder: FleetFolder | None = None
+        for number, line in enumerate(lines, start=1):
+            try:
+                record = _decoder.decode(line)
+            except (msgspec.DecodeError, UnicodeDecodeError) as error:
+                raise FileError(f"{file}: line {number} is not a record of a fleet: {error}") from None
+            if isinstance(record, FleetStart) and folder is None:
+                folder = cls(path, record)
+            elif folder is None:
+                break
+            elif isinstance(record, _Started):
+                folder.running.add(record.address)
+            elif isinstance(record, _Ended):
+                folder._note(record.outcome)
+        if folder is None:
+            raise FileError(f"{file}: its first line does not begin a fleet")
+        return folder
+
+    @property
+    def addresses(self) -> dict[Path, str]:
+        """Return the address of the host of each run file."""
+        return {self.path / outcome.file: address for address, outcome in self.outcomes.items() if outcome.file}
+
+    def missing(self) -> list[str]:
+        """Return the hosts that have no run and are not running, in the order in which they were given."""
+        done = {address for address, outcome in self.outcomes.items() if outcome.outcome == "measured"} | self.running
+        return [host for host in self.start.hosts if host not in done]
+
+    def started(self, address: str) -> None:
+        """Note that the core runs on a host."""
+        self.running.add(address)
+        self._write(_Started(address))
+
+    def records(self, address: str, lines: Iterable[bytes]) -> HostOutcome:
+        """Write the run file of a host, check it and append its digest; return the outcome.
+
+        ``lines`` are its records, without newlines. Records that are not a run are kept under a name that is not read
+        as a run.
+        """
+        name = _UNSAFE.sub("_", address)
+        path = self.path / _RUNS / f"{name}.jsonl"
+        part = path.with_suffix(".part")
+        try:
+            with part.open("wb") as file:
+                file.writelines(line + b"\n" for line in lines)
+        except OSError as error:
+            raise FileError(f"cannot write {part}: {error.strerror}") from None
+        try:
+            run = read_run(part)
+        except FileError as error:
+            return HostOutcome(address=address, outcome="invalid", reason=str(error).removeprefix(f"{part}: "),
+                               advice=f"look at {part}")  # fmt: skip
+        part.replace(path)
+        if run.stop is not None:
+            with suppress(FileError):  # without a digest, the records are read each time
+                run = read_run(path)
+                append_digest(run, digest_of(run))
+        is_complete = run.stop is not None and not run.stop.interrupted
+        return HostOutcome(address=address, outcome="measured" if is_complete else "stopped",
+                           file=f"{_RUNS}/{path.name}")  # fmt: skip
+
+    def ended(self, outcome: HostOutcome) -> None:
+        """Note the outcome of a host."""
+        self._note(outcome)
+        self._write(_Ended(outcome))
+
+    def _note(self, outcome: HostOutcome) -> None:
+        self.running.discard(outcome.address)
+        self.outcomes[outcome.address] = outcome
+
+    def _write(self, record: FleetStart | _Started | _Ended) -> None:
+        try:
+            with (self.path / FLEET_FILE).open("ab") as file:
+                file.write(msgspec.json.encode(record) + b"\n")
+        except OSError as error:
+            raise FileError(f"cannot write {self.path / FLEET_FILE}: {error.strerror}") from None

@@ -1,0 +1,46 @@
+"""Read the names of a fleet's hosts: a node set, a group, or a file."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from ClusterShell.NodeSet import NodeSet, NodeSetException
+
+from nameplate.errors import UsageError
+from nameplate.records.inputs import read_text
+
+_MAX_BYTES = 16 << 20
+# ssh takes [user@]host; a name that begins with "-" would be an option.
+_ADDRESS = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:@-]*")
+
+
+def parse_hosts(text: str) -> list[str]:
+    """Return the addresses in a text, each once, in the order of ClusterShell's node sets.
+
+    The text is a node set, such as ``web[001-400],db1``, a group of ClusterShell, such as ``@compute``, or the path of
+    a file with one or more node sets in each line, in which text after ``#`` is ignored.
+
+    Raises:
+        UsageError: the text is not a node set, has no host, or has a name that ssh could not use.
+        FileError: the file cannot be read.
+    """
+    path = Path(text)
+    if path.is_file():
+        lines = read_text(path, _MAX_BYTES, "hosts").splitlines()
+        sets = [part for line in lines for part in line.partition("#")[0].split()]
+    else:
+        sets = [text]
+    nodes = NodeSet()
+    for part in sets:
+        try:
+            nodes.update(NodeSet(part))
+        except NodeSetException as error:
+            raise UsageError(f"--hosts {part}: {error}; use names such as web[001-400], @group, or a file") from None
+    addresses = [str(node) for node in nodes]
+    wrong = next((address for address in addresses if not _ADDRESS.fullmatch(address)), None)
+    if wrong is not None:
+        raise UsageError(f"--hosts: '{wrong}' is not the name of a host")
+    if not addresses:
+        raise UsageError(f"--hosts {text}: no host; use names such as web[001-400], @group, or a file")
+    return addresses
