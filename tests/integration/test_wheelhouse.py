@@ -93,8 +93,8 @@ def test_an_extra_that_is_not_locked_is_refused_in_one_line(tmp_path: Path) -> N
     done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
     assert done.returncode == 2
     assert done.stderr == (
-        "script/wheelhouse: the packages of [catalogue] are not in packaging/locked; use [report], [parquet] or "
-        "[dataframe]\n"
+        "script/wheelhouse: the packages of [catalogue] are not in packaging/locked; use [report], [fleet], "
+        "[parquet] or [dataframe]\n"
     )
     assert not (tmp_path / "w").exists()
 
