@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from nameplate import process_pool
 from nameplate.command_line import run
 from nameplate.commands._reading import read_report
 from nameplate.errors import CoreDied, FileError, ReadError
@@ -332,7 +333,7 @@ def test_history_reads_in_one_process_if_others_cannot_be_started(
     def no_semaphore(*arguments: object, **options: object) -> None:
         raise OSError(errno.ENOSYS, "Function not implemented")
 
-    monkeypatch.setattr(update, "ProcessPoolExecutor", no_semaphore)
+    monkeypatch.setattr(process_pool, "ProcessPoolExecutor", no_semaphore)
     (entry,) = updated(empty_index(), tmp_path, run_files(tmp_path)).entries
     assert entry.reason == ""
     assert entry.plan == "quick"

@@ -23,7 +23,7 @@ from nameplate.records.node_record import Nodes
 from nameplate.records.plan_record import Experiment, Plan, Value
 from nameplate.records.run_record import Stop
 from nameplate.records.run_writer import RunWriter
-from nameplate.report.content.slow_nodes import drain_command, slow_nodes
+from nameplate.report.content.slow_nodes import drain_commands, slow_nodes
 from nameplate.report.formats.csv_cells import plain
 from nameplate.results.run_file import read_run
 from recorded_runs import GOLDEN, recorded_file
@@ -43,14 +43,14 @@ def slow_node_named(name: str) -> Nodes:
 @pytest.mark.parametrize("name", HOSTILE_NAMES)
 def test_a_nodes_name_never_becomes_a_command(name: str) -> None:
     nodes = slow_node_named(name)
-    command = drain_command(nodes, slow_nodes(nodes))
+    (command,) = drain_commands(nodes, slow_nodes(nodes), is_fleet=True)
     assert "scontrol" not in command
-    assert "is not a valid Slurm node name" in command
+    assert "is not a valid node name" in command
 
 
 def test_a_command_to_paste_is_one_command_of_quoted_words() -> None:
     nodes = slow_node_named("rack1-node7.site")
-    command = drain_command(nodes, slow_nodes(nodes))
+    (command,) = drain_commands(nodes, slow_nodes(nodes))
     arguments = shlex.split(command)
     assert arguments[:2] == ["scontrol", "update"]
     assert arguments[3] == "State=DRAIN"

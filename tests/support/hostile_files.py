@@ -65,6 +65,12 @@ def _page(data: bytes) -> bytes:
 _ENTITIES = "".join(f'<!ENTITY e{n} "{f"&e{n - 1};" * 10}">' for n in range(1, 10))
 _LAUGHS = f'<!DOCTYPE x [<!ENTITY e0 "ha">{_ENTITIES}]><stream_run><experiment>&e9;</experiment></stream_run>'
 
+
+def _pipe_in_folder(folder: Path) -> list[str]:
+    os.mkfifo(folder / "x.jsonl")
+    return ["nodes", str(folder)]
+
+
 HOSTILE = [
     Hostile("a named pipe as a run", _pipe("show"), "it is a named pipe, not a regular file"),
     Hostile("a named pipe as nodes", _pipe("nodes"), "it is a named pipe, not a regular file"),
@@ -74,7 +80,8 @@ HOSTILE = [
         "a device as reference values", lambda _: ["run", "null", "--dry-run", "--rated", "/dev/zero"],
         "it is a character device, not a regular file",
     ),
-    Hostile("a directory as nodes", lambda _: ["nodes", "/"], "it is a directory, not a regular file"),
+    Hostile("a directory without runs as nodes", lambda folder: ["nodes", str(folder)], "has no run files (.jsonl)"),
+    Hostile("a named pipe among the runs of a fleet", _pipe_in_folder, "it is a named pipe, not a regular file"),
     Hostile(
         "XML with entities that expand", _bytes("x.dat", _LAUGHS.encode(), "nodes"), "x.dat: line 1: it has a document"
     ),

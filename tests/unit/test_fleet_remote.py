@@ -40,7 +40,7 @@ def test_a_host_without_the_core_says_what_it_needs(tmp_path: Path) -> None:
 def test_a_core_that_arrives_incomplete_is_not_kept(tmp_path: Path) -> None:
     done = subprocess.run(["sh", "-c", COMMAND], input=REMOTE.start("host", 1000) + b"too short", capture_output=True,
                           check=True, env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)})  # fmt: skip
-    assert done.stdout.decode().startswith("TOKEN failed transfer ")
+    assert done.stdout.decode().strip().startswith("TOKEN failed transfer ")
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
 

@@ -47,12 +47,15 @@ def read_machines(paths: Sequence[Path]) -> FleetValues:
         raise UsageError(f"{paths[0]} has no run files (.jsonl): write one with nameplate run -o {paths[0]}/NAME.jsonl")
     folders = [FleetFolder.open(path) for path in paths if (path / FLEET_FILE).exists()]
     addresses = {path: address for folder in folders for path, address in folder.addresses.items()}
+    failed = [(folder.path, outcome) for folder in folders for outcome in folder.failed]
+    for path, outcome in failed:
+        files.pop(path / outcome.file, None)
     fleet = read_fleet(files, addresses, show_files_read)
     if not fleet.hosts:
-        first = fleet.left_out[0]
-        raise FileError(f"{first.name}: {first.reason}; none of {len(files)} run files is a run of one machine")
-    failed = [outcome for folder in folders for outcome in folder.outcomes.values() if not outcome.file]
-    fleet.left_out.extend(LeftOut(outcome.address, failed_text(outcome)) for outcome in failed)
+        first = next(iter(fleet.left_out), None)
+        why = f"{first.name}: {first.reason}" if first else failed_text(failed[0][1])
+        raise FileError(f"{why}; none of {len(files)} run files is a run of one machine")
+    fleet.left_out.extend(LeftOut(outcome.address, failed_text(outcome)) for _, outcome in failed)
     return fleet
 
 

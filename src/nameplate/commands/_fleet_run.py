@@ -19,7 +19,7 @@ from nameplate.execution.launch import core_path
 from nameplate.fleet.engines.ssh import SshEngine
 from nameplate.fleet.fleet_folder import FleetFolder, FleetStart
 from nameplate.fleet.host_outcome import HostOutcome, failed_text
-from nameplate.fleet.hosts import parse_hosts
+from nameplate.fleet.hosts import check_addresses, parse_hosts
 from nameplate.fleet.remote import RemoteRun
 from nameplate.records.inputs import read_input
 from nameplate.report.content.format import count
@@ -60,14 +60,16 @@ def run_fleet(options: FleetOptions) -> int:
         FileError: the folder or a core cannot be read or written.
         Interrupted: the user stopped the run; what was measured is in the folder.
     """
-    cores = _cores(options.cores)
-    folder = FleetFolder.open(options.folder) if options.resumes else _new_folder(options)
+    folder = FleetFolder.open(options.folder) if options.resumes else None
+    cores = _cores(options.cores if folder is None else [Path(path) for path in folder.start.cores])
+    folder = folder or _new_folder(options)
     start = folder.start
+    check_addresses(start.hosts)
     digests = {architecture: hashlib.sha256(core).hexdigest() for architecture, core in cores.items()}
     remote = RemoteRun(start.token, start.id, digests, start.arguments, start.installed)
     progress = _Progress(folder, options.quiet)
     expected_s = _ROUND_S * start.rounds if start.rounds else start.budget_s
-    engine = SshEngine(remote, cores, progress, expected_s, 2 * expected_s + _GRACE_S, options.at_once)
+    engine = SshEngine(remote, cores, progress, expected_s, 2 * expected_s + _GRACE_S, start.at_once)
     try:
         engine.measure(folder.missing(), sorted(folder.running))
     except KeyboardInterrupt:
@@ -77,7 +79,8 @@ def run_fleet(options: FleetOptions) -> int:
     finally:
         progress.end()
     if options.removes:
-        SshEngine(remote, cores, progress, expected_s, expected_s).remove(start.hosts)
+        collected = [address for address, outcome in folder.outcomes.items() if outcome.file]
+        SshEngine(remote, cores, progress, expected_s, expected_s).remove(collected)
     return _show(folder, options.as_json)
 
 
@@ -87,6 +90,7 @@ def _new_folder(options: FleetOptions) -> FleetFolder:
     start = FleetStart(
         schema=1, id=secrets.token_hex(8), token=secrets.token_hex(16), arguments=arguments,
         hosts=parse_hosts(options.hosts), budget_s=options.budget_s, rounds=options.rounds, installed=options.installed,
+        at_once=options.at_once, cores=[str(path.resolve()) for path in options.cores],
     )  # fmt: skip
     return FleetFolder.create(options.folder, start)
 
@@ -130,6 +134,10 @@ class _Progress:
         self._folder.ended(outcome)
         self._print()
 
+    def not_removed(self, address: str, reason: str) -> None:
+        """Print a warning that the core could not be removed from a host."""
+        print(f"nameplate: the core remains on {address}: {reason}", file=sys.stderr)
+
     def end(self) -> None:
         """Print the last state, so that nothing else is written on its line."""
         self._print(is_last=True)
@@ -153,8 +161,7 @@ class _Progress:
 
 def _show(folder: FleetFolder, as_json: bool) -> int:
     """Print the nodes of the fleet and the hosts that failed; return 1 if one is slow, else 3 if one failed."""
-    outcomes = folder.outcomes.values()
-    failed = [outcome for outcome in outcomes if outcome.outcome != "measured"]
+    failed = folder.failed
     if not folder.addresses:
         raise CoreError(f"none of {count(len(folder.start.hosts), 'host')} was measured: {failed_text(failed[0])}")
     try:

@@ -24,7 +24,7 @@ def command(  # noqa: PLR0913 (the options of the command line)
     hosts: Option = None,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"], show_default=False)] = None,
     resume: Annotated[Path | None, Parameter(show_default=False)] = None,
-    budget: str = "60s",
+    budget: Option = None,
     rounds: int | None = None,
     at_once: int | None = None,
     core: Annotated[tuple[Path, ...], Parameter(show_default=False, consume_multiple=True)] = (),
@@ -50,7 +50,7 @@ def command(  # noqa: PLR0913 (the options of the command line)
     resume
         Measure the hosts of this folder that have no run yet, with the options of its first command.
     budget
-        The time for each host; the first round is always complete.
+        The time for each host; the first round is always complete. Default: 60s.
     rounds
         Take exactly this number of rounds, whatever time they take.
     at_once
@@ -71,15 +71,15 @@ def command(  # noqa: PLR0913 (the options of the command line)
 
     if (hosts is None) == (resume is None):
         raise UsageError("fleet run: give --hosts, or --resume FOLDER to continue a fleet")
-    if resume is not None and output is not None:
-        raise UsageError("--resume continues a folder: leave out -o")
+    if resume is not None and (output, budget, rounds, at_once, core, installed) != (None, None, None, None, (), ""):
+        raise UsageError("--resume continues with the options of the first command: leave out the others")
     if at_once is not None and at_once < 1:
         raise UsageError(f"--at-once {at_once}: not a number of hosts; use 1 or more")
     if rounds is not None and rounds < 1:
         raise UsageError(f"--rounds {rounds}: not a number of rounds; use 1 or more")
     options = FleetOptions(
         hosts=hosts or "", folder=resume or output or Path(f"fleet-{datetime.now():%Y%m%d-%H%M%S}"),
-        resumes=resume is not None, budget_s=parse_duration(budget), rounds=rounds, at_once=at_once, cores=core,
-        installed=installed, removes=remove, as_json=json, quiet=quiet,
+        resumes=resume is not None, budget_s=parse_duration(budget or "60s"), rounds=rounds, at_once=at_once,
+        cores=core, installed=installed, removes=remove, as_json=json, quiet=quiet,
     )  # fmt: skip
     return run_fleet(options)

@@ -62,7 +62,7 @@ def command(
     json
         Print every value of every node as JSON.
     """
-    places = [str(path) for path in runs if "=" in path.name and not path.exists()]
+    places = [str(path) for path in runs if "=" in str(path) and not path.exists()]
     files = [path for path in runs if str(path) not in places]
     if not files:
         raise UsageError("no run: give a run file of several nodes, or run files or a folder of several machines")

@@ -15,6 +15,7 @@ import msgspec
 from nameplate.errors import FileError, UsageError
 from nameplate.fleet.host_outcome import HostOutcome
 from nameplate.records.inputs import read_input
+from nameplate.records.machine_record import binding_quota_cpus
 from nameplate.results.digest import digest_of
 from nameplate.results.run_file import append_digest, read_run
 
@@ -39,6 +40,8 @@ class FleetStart(msgspec.Struct, frozen=True, kw_only=True, tag="fleet", tag_fie
     budget_s: float
     rounds: int | None = None
     installed: str = ""
+    at_once: int | None = None
+    cores: list[str] = []
 
 
 class _Started(msgspec.Struct, frozen=True, tag="started", tag_field="type"):
@@ -63,6 +66,7 @@ class FleetFolder:
         self.path, self.start = path, start
         self.outcomes: dict[str, HostOutcome] = {}
         self.running: set[str] = set()
+        self._complete_bytes = 0
 
     @classmethod
     def create(cls, path: Path, start: FleetStart) -> FleetFolder:
@@ -91,7 +95,8 @@ class FleetFolder:
             FileError: the folder has no fleet, or its file is damaged.
         """
         file = path / FLEET_FILE
-        lines = read_input(file, _MAX_BYTES, "fleet").split(b"\n")[:-1]
+        content = read_input(file, _MAX_BYTES, "fleet")
+        lines = content.split(b"\n")[:-1]
         folder: FleetFolder | None = None
         for number, line in enumerate(lines, start=1):
             try:
@@ -108,12 +113,19 @@ class FleetFolder:
                 folder._note(record.outcome)
         if folder is None:
             raise FileError(f"{file}: its first line does not begin a fleet")
+        folder._complete_bytes = content.rfind(b"\n") + 1
         return folder
 
     @property
     def addresses(self) -> dict[Path, str]:
-        """Return the address of the host of each run file."""
-        return {self.path / outcome.file: address for address, outcome in self.outcomes.items() if outcome.file}
+        """Return the address of the host of each run file that counts."""
+        measured = [outcome for outcome in self.outcomes.values() if outcome.outcome == "measured"]
+        return {self.path / outcome.file: outcome.address for outcome in measured}
+
+    @property
+    def failed(self) -> list[HostOutcome]:
+        """Return the outcomes of the hosts that were not measured completely; some have a run file."""
+        return [outcome for outcome in self.outcomes.values() if outcome.outcome != "measured"]
 
     def missing(self) -> list[str]:
         """Return the hosts that have no run and are not running, in the order in which they were given."""
@@ -131,8 +143,7 @@ class FleetFolder:
         ``lines`` are its records, without newlines. Records that are not a run are kept under a name that is not read
         as a run.
         """
-        name = _UNSAFE.sub("_", address)
-        path = self.path / _RUNS / f"{name}.jsonl"
+        path = self.path / _RUNS / f"{_UNSAFE.sub('_', address)}.jsonl"
         part = path.with_suffix(".part")
         try:
             with part.open("wb") as file:
@@ -145,13 +156,20 @@ class FleetFolder:
             return HostOutcome(address=address, outcome="invalid", reason=str(error).removeprefix(f"{part}: "),
                                advice=f"look at {part}")  # fmt: skip
         part.replace(path)
-        if run.stop is not None:
-            with suppress(FileError):  # without a digest, the records are read each time
-                run = read_run(path)
-                append_digest(run, digest_of(run))
-        is_complete = run.stop is not None and not run.stop.interrupted
-        return HostOutcome(address=address, outcome="measured" if is_complete else "stopped",
-                           file=f"{_RUNS}/{path.name}")  # fmt: skip
+        name = f"{_RUNS}/{path.name}"
+        if run.stop is None or run.stop.interrupted:
+            return HostOutcome(address=address, outcome="stopped", file=name, reason="the run is incomplete")
+        slowed = ""
+        # Valid records may still be impossible together; whoever reads the run says so.
+        with suppress(ArithmeticError, FileError, KeyError, TypeError, ValueError):
+            run = read_run(path)
+            digest = digest_of(run)
+            append_digest(run, digest)
+            slowed = "" if run.machine and binding_quota_cpus(run.machine) is not None else digest.slowed
+        if slowed:
+            return HostOutcome(address=address, outcome="busy", file=name, reason=slowed,
+                               advice="measure it again when they have ended")  # fmt: skip
+        return HostOutcome(address=address, outcome="measured", file=name)
 
     def ended(self, outcome: HostOutcome) -> None:
         """Note the outcome of a host."""
@@ -163,8 +181,12 @@ class FleetFolder:
         self.outcomes[outcome.address] = outcome
 
     def _write(self, record: FleetStart | _Started | _Ended) -> None:
+        line = msgspec.json.encode(record) + b"\n"
         try:
-            with (self.path / FLEET_FILE).open("ab") as file:
-                file.write(msgspec.json.encode(record) + b"\n")
+            with (self.path / FLEET_FILE).open("r+b") as file:
+                file.truncate(self._complete_bytes)  # a line that an earlier command could not complete
+                file.seek(self._complete_bytes)
+                file.write(line)
+            self._complete_bytes += len(line)
         except OSError as error:
             raise FileError(f"cannot write {self.path / FLEET_FILE}: {error.strerror}") from None

@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from nameplate.errors import FileError
 from nameplate.fleet.host_values import FleetValues, HostMetric
 from nameplate.probes import load_probes
 from nameplate.records.fleet_record import Fleet
@@ -26,7 +27,7 @@ def fleet_report(fleet: FleetValues) -> Report:
 
     ``Report.nodes`` has the value of each machine in each metric, and the judgement (``statistics.outlier_nodes``). A
     machine was measured in a run of its own, so the standard error of its value is that of the rounds of this run.
-    Metrics with ``is_detail``, and metrics with a value of 0 or below, are not judged.
+    Metrics with ``is_detail`` are not judged, nor are values of 0 or below.
 
     ``Report.results`` has for each metric the median of the machines of the largest hardware class, with its 95 %
     interval. The number of its rounds is the number of these machines. The run, the machine and the reference values
@@ -34,8 +35,10 @@ def fleet_report(fleet: FleetValues) -> Report:
     percentiles, are None.
 
     Raises:
-        FileError: the file of this machine can no longer be read.
+        FileError: no run has a value, or the file of this machine can no longer be read.
     """
+    if not len(fleet.values):
+        raise FileError(f"{fleet.hosts[0].path}: no run of the fleet has a value")
     largest = Counter(fleet.classes).most_common(1)[0][0]
     in_class = np.array([name == largest for name in fleet.classes], dtype=bool)
     judged = []
@@ -44,8 +47,9 @@ def fleet_report(fleet: FleetValues) -> Report:
     for rows in np.split(ordered, np.flatnonzero(np.diff(ordered["metric"])) + 1):
         metric = fleet.metrics[int(rows["metric"][0])]
         medians[metric.name] = rows["value"][in_class[rows["host"]]].tolist()
-        if (rows["value"] > 0).all() and not _is_detail(metric):
-            judged.append(_values_by_host(metric, rows, len(fleet.hosts)))
+        positive = rows[rows["value"] > 0]
+        if len(positive) and not _is_detail(metric):
+            judged.append(_values_by_host(metric, positive, len(fleet.hosts)))
     of_class = [host for host, is_member in zip(fleet.hosts, in_class, strict=True) if is_member]
     example = next((host for host in of_class if not host.slowed), of_class[0])
     first = summarise(read_run(Path(example.path)))

@@ -9,7 +9,7 @@ import msgspec
 
 Outcome: TypeAlias = Literal[
     "measured", "unreachable", "refused", "unknown host key", "no core", "cannot run", "no space", "killed",
-    "timed out", "invalid", "stopped",
+    "timed out", "invalid", "stopped", "busy",
 ]  # fmt: skip
 
 

@@ -183,9 +183,11 @@ def _hosts(
     """Return the runs that count as machines, each with its index in ``runs``, by name; and the files left out."""
     left_out = [LeftOut(run.path, run.reason) for run in runs if run.reason]
     readable = [index for index, run in enumerate(runs) if not run.reason]
-    same = _most_common([(runs[index].plan, runs[index].version) for index in readable])
     newest: dict[tuple[str, str], int] = {}
-    for index in sorted(readable, key=lambda index: datetime.fromisoformat(runs[index].started)):
+    # The plan and the version are those of most machines, not of most files.
+    of_machines = {(runs[index].hostname, runs[index].boot_id): index for index in _by_time(readable, runs)}
+    same = _most_common([(runs[index].plan, runs[index].version) for index in of_machines.values()])
+    for index in _by_time(readable, runs):
         run = runs[index]
         if (run.plan, run.version) != same:
             left_out.append(LeftOut(run.path, _why_other(run, *same)))
@@ -204,6 +206,10 @@ def _hosts(
         hosts.append((index, FleetHost(name=label, hostname=run.hostname, path=run.path, started=run.started,
                                        slowed=run.slowed)))  # fmt: skip
     return hosts, left_out
+
+
+def _by_time(indices: Sequence[int], runs: Sequence[HostRun]) -> list[int]:
+    return sorted(indices, key=lambda index: datetime.fromisoformat(runs[index].started))
 
 
 def _natural(name: str) -> list[tuple[str, int]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 from ClusterShell.NodeSet import NodeSet, NodeSetException
@@ -11,6 +12,8 @@ from nameplate.errors import UsageError
 from nameplate.records.inputs import read_text
 
 _MAX_BYTES = 16 << 20
+# The longest name of a file; a node set may be longer.
+_MAX_PATH = 255
 # ssh takes [user@]host; a name that begins with "-" would be an option.
 _ADDRESS = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:@-]*")
 
@@ -25,9 +28,8 @@ def parse_hosts(text: str) -> list[str]:
         UsageError: the text is not a node set, has no host, or has a name that ssh could not use.
         FileError: the file cannot be read.
     """
-    path = Path(text)
-    if path.is_file():
-        lines = read_text(path, _MAX_BYTES, "hosts").splitlines()
+    if len(text) <= _MAX_PATH and Path(text).is_file():
+        lines = read_text(Path(text), _MAX_BYTES, "hosts").splitlines()
         sets = [part for line in lines for part in line.partition("#")[0].split()]
     else:
         sets = [text]
@@ -38,9 +40,17 @@ def parse_hosts(text: str) -> list[str]:
         except NodeSetException as error:
             raise UsageError(f"--hosts {part}: {error}; use names such as web[001-400], @group, or a file") from None
     addresses = [str(node) for node in nodes]
-    wrong = next((address for address in addresses if not _ADDRESS.fullmatch(address)), None)
-    if wrong is not None:
-        raise UsageError(f"--hosts: '{wrong}' is not the name of a host")
+    check_addresses(addresses)
     if not addresses:
         raise UsageError(f"--hosts {text}: no host; use names such as web[001-400], @group, or a file")
     return addresses
+
+
+def check_addresses(addresses: Iterable[str]) -> None:
+    """Check that ssh takes each address for a host, and not for an option.
+
+    Raises UsageError with the first other one.
+    """
+    wrong = next((address for address in addresses if not _ADDRESS.fullmatch(address)), None)
+    if wrong is not None:
+        raise UsageError(f"--hosts: '{wrong}' is not the name of a host")

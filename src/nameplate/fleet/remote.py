@@ -21,7 +21,7 @@ _TAIL_BYTES = 1000
 _STOP_S = 20
 
 _COMMON = r"""
-say() { printf '%s\n' "$token $*"; }
+say() { printf '\n%s\n' "$token $*"; }
 dir=${XDG_CACHE_HOME:-$HOME/.cache}/nameplate
 work=
 for base in /var/tmp /tmp; do
@@ -40,14 +40,17 @@ if [ -z "$core" ]; then
     trap 'rm -f "$part"' EXIT
     { head -c "$size" >"$part" && chmod 700 "$part"; } 2>/dev/null || { say failed space "$dir"; exit 0; }
     [ "$(sha256sum <"$part" | cut -c 1-64)" = "$sha" ] || { say failed transfer "$dir"; exit 0; }
-    mv -f "$part" "$core" || { say failed cache "$dir"; exit 0; }
+    # Other hosts that share this home may run the file that is there.
+    [ -f "$core" ] && [ "$(sha256sum <"$core" | cut -c 1-64)" = "$sha" ] || mv -f "$part" "$core" ||
+      { say failed cache "$dir"; exit 0; }
   fi
+  ls "$dir" >/dev/null 2>&1
   if [ ! -f "$core" ] || [ "$(sha256sum <"$core" | cut -c 1-64)" != "$sha" ]; then
     say need "$(uname -m)" "$(df -P "$HOME" 2>/dev/null | tail -n 1 | cut -d ' ' -f 1)"
     exit 0
   fi
 fi
-[ -x "$core" ] || { say failed missing "$core"; exit 0; }
+[ -f "$core" ] || { say failed missing "$core"; exit 0; }
 reason=$("$core" --version 2>&1 >/dev/null) ||
   { say failed core "$core" "$(printf %s "$reason" | tr '\n' ' ')"; exit 0; }
 for base in /var/tmp /tmp; do
@@ -66,12 +69,14 @@ say started
 _COLLECT = r"""
 [ -n "$work" ] || { say gone; exit 0; }
 pid=$(cat "$work/pid" 2>/dev/null)
+# After a reboot, the number may be that of another process.
+runs() { [ ! -f "$work/exit" ] && [ -n "$pid" ] && [ "$(readlink "/proc/$pid/cwd")" = "$work/files" ]; }
 waited=0
 if [ "$stop" = 1 ]; then
-  kill -TERM "$pid" 2>/dev/null
-  while [ ! -f "$work/exit" ] && [ "$waited" -lt "$seconds" ]; do sleep 1; waited=$((waited + 1)); done
-  [ -f "$work/exit" ] || kill -KILL "$pid" 2>/dev/null
-elif [ ! -f "$work/exit" ] && kill -0 "$pid" 2>/dev/null; then
+  runs && kill -TERM "$pid"
+  while runs && [ "$waited" -lt "$seconds" ]; do sleep 1; waited=$((waited + 1)); done
+  runs && kill -KILL "$pid"
+elif runs; then
   say running
   exit 0
 fi
@@ -85,7 +90,7 @@ IFS= read -r answer && [ "$answer" = "$token" ] && rm -rf "$work"
 """
 
 _REMOVE = r"""
-[ -z "$work" ] || rm -rf "$work"
+[ -z "$work" ] || { say failed; exit 0; }
 rm -f "$dir"/core-* && rmdir "$dir" 2>/dev/null
 say removed
 """
@@ -128,7 +133,10 @@ class RemoteRun:
         return self._script(_COLLECT, address, stop=int(stop), **limits)
 
     def remove(self, address: str) -> bytes:
-        """Return the script that deletes everything that nameplate has left on a host."""
+        """Return the script that deletes the cores on a host.
+
+        The answer is "removed", or "failed" if records are there.
+        """
         return self._script(_REMOVE, address)
 
     def _script(self, text: str, address: str, **parameters: str | int) -> bytes:

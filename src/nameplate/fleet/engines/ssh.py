@@ -15,6 +15,7 @@ from typing import Any, Protocol
 from ClusterShell.Event import EventHandler
 from ClusterShell.Task import Task, task_self, task_terminate
 
+from nameplate.control_characters import clean_text
 from nameplate.fleet.host_outcome import HostOutcome, Outcome, ssh_outcome, start_outcome
 from nameplate.fleet.remote import COMMAND, MAX_RECORDS_BYTES, RemoteRun
 
@@ -23,9 +24,15 @@ FAN_OUT = 64
 _CONNECT_S = 15
 _ANSWER_S = 120.0
 _SSH_FAILED = 255
+_SSH_OPTIONS = "-oServerAliveInterval=15"
+# A connection that is slower when it sends the core is given up.
+_MIN_BYTES_PER_S = 20e3
+# The exit codes of a core that a signal ended; "killed" if its shell was killed as well.
+_KILLED = ("killed", "137", "143", "129")
+_MAX_MESSAGE, _MAX_MESSAGES = 2000, 20
 # The pauses before further attempts after ssh itself failed, such as at the limit of unauthenticated connections.
 _RETRY_PAUSES_S = (1.0, 3.0, 9.0, 27.0)
-_POLL_S = 3.0
+_POLL_S, _MAX_POLL_S = 3.0, 30.0
 
 
 class Sink(Protocol):
@@ -40,6 +47,9 @@ class Sink(Protocol):
     def ended(self, outcome: HostOutcome) -> None:
         """Note the outcome of a host."""
 
+    def not_removed(self, address: str, reason: str) -> None:
+        """Note that the core could not be removed from a host."""
+
 
 @dataclass
 class _Host:
@@ -48,6 +58,7 @@ class _Host:
     is_started: bool = False
     sends_core: bool = False
     started_s: float = 0.0
+    polls: int = 0
     home: str = ""
 
 
@@ -93,7 +104,7 @@ class SshEngine:
             raise
 
     def remove(self, addresses: Iterable[str]) -> None:
-        """Remove everything that nameplate left on hosts, and tell the sink of those where that failed."""
+        """Remove the cores from hosts, and tell the sink of those where that failed."""
         task = self._task()
         for address in addresses:
             host = self._active[address] = _Host(address)
@@ -104,6 +115,7 @@ class SshEngine:
         task = task_self()
         task.set_info("fanout", self.fan_out)
         task.set_info("connect_timeout", _CONNECT_S)
+        task.set_info("ssh_options", _SSH_OPTIONS)
         for name, value in (("stdout_msgtree", False), ("stderr_msgtree", False), ("auto_tree", False)):
             task.set_default(name, value)
         return task
@@ -112,11 +124,10 @@ class SshEngine:
         """End the cores of all hosts on which they were started, and collect their records."""
         self._is_stopping = True
         self._waiting.clear()
-        started = [host for host in self._active.values() if host.is_started]
-        for host in [host for host in self._active.values() if not host.is_started]:
-            self._end(host, HostOutcome(address=host.address, outcome="stopped", reason="it had not begun to measure"))
+        self._sending.clear()
         task = self._task()
-        for host in started:
+        # A core may have been started without an answer yet.
+        for host in self._active.values():
             self._call(host, self.remote.collect(host.address, stop=True), self._collected)
         task.run()
 
@@ -128,9 +139,12 @@ class SshEngine:
 
     def _call(self, host: _Host, data: bytes, answered: Callable[[_Host, _Call], None]) -> None:
         call = _Call(self, host, data, answered)
+        timeout_s = _ANSWER_S + len(data) / _MIN_BYTES_PER_S
         worker = task_self().shell(
-            COMMAND, nodes=host.address, handler=call, timeout=_ANSWER_S, stderr=True, tree=False
+            COMMAND, nodes=host.address, handler=call, timeout=timeout_s, stderr=True, tree=False
         )
+        # The task would keep every worker, with the core and the records, until its end.
+        worker._update_task_rc = False
         worker.write(data)
 
     def _start_answered(self, host: _Host, call: _Call) -> None:
@@ -139,9 +153,15 @@ class SshEngine:
     def _finished(self, call: _Call) -> None:
         """Handle the end of a connection to a host."""
         host = call.host
-        if call.rc == _SSH_FAILED or call.timed_out:
+        if call.rc is None and not call.timed_out:
+            return  # the task was ended, which kills its connections
+        if call.outcome is not None:
+            self._end(host, None)  # noted before its receipt
+        elif (call.rc == _SSH_FAILED or call.timed_out) and call.answer != "started":
             self._retry(call)
         elif call.answered == self._removed:
+            if call.answer != "removed":
+                self.sink.not_removed(host.address, "records are still there" if call.answer else "no answer")
             self._end(host, None)
         elif call.answered == self._start_answered:
             self._after_start(host, call)
@@ -154,10 +174,15 @@ class SshEngine:
         if call.timed_out:
             outcome = HostOutcome(address=host.address, outcome="timed out", reason=f"no answer in {_ANSWER_S:.0f} s",
                                   advice="check the host")  # fmt: skip
+            may_pass = host.is_started
         if may_pass and host.attempts < len(_RETRY_PAUSES_S) and not self._is_stopping:
             pause_s = _RETRY_PAUSES_S[host.attempts]
             host.attempts += 1
             self._later(pause_s, lambda: self._call(host, call.data, call.answered))
+            return
+        if call.answered == self._removed:
+            self.sink.not_removed(host.address, outcome.reason)
+            self._end(host, None)
             return
         self._end(host, outcome)
 
@@ -203,16 +228,21 @@ class SshEngine:
         if call.answer != "end":
             call.worker.set_write_eof()
             return
-        call.outcome = call.too_large() or self.sink.records(host.address, call.records)
+        outcome = call.too_large() or self.sink.records(host.address, call.records)
+        is_late = monotonic() - host.started_s > self.deadline_s
+        call.outcome = self._judged(call, outcome, is_late)
+        call.records.clear()
+        self.sink.ended(call.outcome)
         call.worker.write(f"{self.remote.token}\n".encode())
         call.worker.set_write_eof()
 
     def _after_collect(self, host: _Host, call: _Call) -> None:
         if call.answer == "running":
-            self._later(_POLL_S, lambda: self._collect(host))
-        elif call.outcome is not None:
-            is_late = monotonic() - host.started_s > self.deadline_s
-            self._end(host, self._judged(call, call.outcome, is_late))
+            pause_s = min(_POLL_S * 2**host.polls, _MAX_POLL_S)
+            host.polls += 1
+            self._later(pause_s, lambda: self._collect(host))
+        elif self._is_stopping and call.answer == "gone":
+            self._end(host, HostOutcome(address=host.address, outcome="stopped", reason="it had not begun to measure"))
         else:
             reason = "its records are gone" if call.answer == "gone" else "its answer was cut off"
             self._end(host, HostOutcome(address=host.address, outcome="killed", reason=reason,
@@ -220,11 +250,12 @@ class SshEngine:
 
     def _judged(self, call: _Call, outcome: HostOutcome, is_late: bool) -> HostOutcome:
         """Return the outcome of a host whose core has ended, with its last message if it did not end well."""
-        if outcome.outcome != "invalid" or call.exit_code == "0":
+        if outcome.outcome not in ("invalid", "stopped") or call.exit_code == "0" or self._is_stopping:
             return outcome
         message = call.said[-1] if call.said else f"its core ended with {call.exit_code}"
-        kind: Outcome = "timed out" if is_late else "killed" if call.exit_code == "killed" else "cannot run"
-        return HostOutcome(address=outcome.address, outcome=kind, reason=message, advice="run the core there by hand")
+        kind: Outcome = "timed out" if is_late else "killed" if call.exit_code in _KILLED else "cannot run"
+        return HostOutcome(address=outcome.address, outcome=kind, file=outcome.file, reason=message,
+                           advice="run the core there by hand")  # fmt: skip
 
     def _removed(self, host: _Host, call: _Call) -> None:
         call.worker.set_write_eof()
@@ -273,9 +304,9 @@ class _Call(EventHandler):  # type: ignore[misc]
     def ev_read(self, worker: Any, _: str, name: str, line: bytes) -> None:
         self.worker = worker
         if name == "stderr":
-            self.messages = (self.messages + line.decode(errors="replace") + "\n")[-2000:]
+            self.messages = (self.messages + clean_text(line.decode(errors="replace")) + "\n")[-_MAX_MESSAGE:]
         elif line.startswith(self._token):
-            self._answer(line[len(self._token) :].decode(errors="replace"))
+            self._answer(clean_text(line[len(self._token) :].decode(errors="replace")))
         elif self._is_in_records and line:
             self._n_bytes += len(line) + 1
             if self._n_bytes <= MAX_RECORDS_BYTES:
@@ -295,7 +326,7 @@ class _Call(EventHandler):  # type: ignore[misc]
         if kind == "exit":
             self.exit_code = rest
         elif kind == "message":
-            self.said.append(rest)
+            self.said = [*self.said, rest[:_MAX_MESSAGE]][-_MAX_MESSAGES:]
         elif kind == "records":
             self._is_in_records = True
         elif not self.answer:

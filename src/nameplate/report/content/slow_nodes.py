@@ -63,18 +63,22 @@ def _is_any_judged(nodes: Nodes) -> bool:
     return any(gap is not None for metric in nodes.metrics for gap in metric.gap)
 
 
-def drain_command(nodes: Nodes, slow: Sequence[int]) -> str:
-    """Return the Slurm command that drains the slow nodes, quoted for a shell, or a text that says why there is none.
+def drain_commands(nodes: Nodes, slow: Sequence[int], is_fleet: bool = False) -> list[str]:
+    """Return the commands that drain the slow nodes, quoted for a shell, or a text that says why there are none.
 
-    ``slow`` is the result of ``slow_nodes`` and must not be empty. Node names come from files, so no command is
-    returned unless all names consist of letters, digits, ``.``, ``_`` and ``-``.
+    For a job it is Slurm's command; for a fleet, whose batch system is not known, also those of PBS, LSF and Kubernetes
+    (``is_fleet``). ``slow`` is the result of ``slow_nodes`` and must not be empty. Node names come from files, so no
+    command is returned unless all names consist of letters, digits, ``.``, ``_`` and ``-``.
     """
     names = [nodes.names[index] for index in slow]
     odd = [name for name in names if not _NODE_NAME.fullmatch(name)]
     if odd:
-        return f"(no drain command: {odd[0]!r} is not a valid Slurm node name)"
-    arguments = [f"NodeName={compress(names)}", "State=DRAIN", f"Reason=nameplate: {reason(nodes, slow)}"]
-    return shlex.join(["scontrol", "update", *arguments])
+        return [f"(no drain command: {odd[0]!r} is not a valid node name)"]
+    why = f"nameplate: {reason(nodes, slow)}"
+    slurm = ["scontrol", "update", f"NodeName={compress(names)}", "State=DRAIN", f"Reason={why}"]
+    rest = [["pbsnodes", "-o", "-C", why, *names], ["badmin", "hclose", "-C", why, *names],
+              ["kubectl", "cordon", *names]]  # fmt: skip
+    return [shlex.join(command) for command in [slurm, *(rest if is_fleet else [])]]
 
 
 def slow_nodes_text(nodes: Nodes) -> str:

@@ -19,7 +19,7 @@ from nameplate.report.content.slow_nodes import (
     OVERVIEW,
     chosen_metrics,
     distance,
-    drain_command,
+    drain_commands,
     ranking,
     slow_count,
     slow_nodes,
@@ -53,7 +53,7 @@ BY_EVERY_RANK = (
 def print_nodes(nodes: Nodes, main: Mapping[str, str] = MappingProxyType({}), fleet: Fleet | None = None) -> None:
     """Print to standard output which nodes are slow, and then the tables and the map of ``render``.
 
-    If nodes are slow, the last line is the Slurm command that drains them. ``nodes`` has at least one metric, and
+    If nodes are slow, the last lines are the commands that drain them. ``nodes`` has at least one metric, and
     ``main`` the labels of the main ones (see ``render``). ``fleet`` has the machines if each of them was measured in a
     run of its own: those that something slowed down, and the files that do not count, are named.
     """
@@ -63,7 +63,7 @@ def print_nodes(nodes: Nodes, main: Mapping[str, str] = MappingProxyType({}), fl
     missing = [name for index, name in enumerate(nodes.names) if all(m.value[index] is None for m in nodes.metrics)]
     if missing:
         console.print(Text(f"! not measured: {compress(missing)}", style="yellow"))
-    for line in _warnings_of(fleet) if fleet else ():
+    for line in _warnings_of(fleet, slow) if fleet else ():
         for part in wrapped(f"! {line}", console.width, "  "):
             console.print(Text(str(part), style="yellow"))
     console.print()
@@ -71,10 +71,15 @@ def print_nodes(nodes: Nodes, main: Mapping[str, str] = MappingProxyType({}), fl
     if slow:
         console.print(Text("To drain them, once you have checked:", style="dim"))
         # Commands are not wrapped, so that they can be pasted into a shell.
-        console.print(drain_command(nodes, slow), soft_wrap=True)
+        for command in drain_commands(nodes, slow, is_fleet=fleet is not None):
+            console.print(command, soft_wrap=True)
 
 
-def _warnings_of(fleet: Fleet) -> Iterator[str]:
+def _warnings_of(fleet: Fleet, slow: Sequence[int]) -> Iterator[str]:
+    """Yield the host names of slow machines that differ from their addresses, and what was slowed down or left out."""
+    for host in (fleet.hosts[index] for index in slow):
+        if host.hostname.partition(".")[0] != host.name.rpartition("@")[2].partition(".")[0]:
+            yield f"{host.name} calls itself {host.hostname}"
     yield from lines_by_reason("slowed down", [(host.name, host.slowed) for host in fleet.hosts if host.slowed])
     yield from lines_by_reason("left out", [(item.name, item.reason) for item in fleet.left_out])
 
