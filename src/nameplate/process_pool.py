@@ -1,30 +1,54 @@
-"""Call a function for many arguments in several processes, if the system allows them."""
+"""Call a function for many items in batches, by several processes if the system allows them."""
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from multiprocessing import get_context
 from typing import TypeVar
 
-Argument = TypeVar("Argument")
+Item = TypeVar("Item")
 Returned = TypeVar("Returned")
 
+# With this number of batches, several processes are faster despite their start-up, which takes a second.
+MIN_BATCHES = 4
 
-def map_in_processes(function: Callable[[Argument], Returned], arguments: Sequence[Argument]) -> Iterator[Returned]:
-    """Yield ``function(argument)`` for each argument, in their order, computed by one process per usable CPU.
 
-    ``function``, its arguments and its results must be picklable. Processes take a second to start. Without shared
-    memory (/dev/shm), or without descriptors or processes left, this process computes the remaining results.
+def map_batches(
+    function: Callable[[Sequence[Item]], Returned], items: Sequence[Item], batch_size: int
+) -> Iterator[Returned]:  # fmt: skip
+    """Yield ``function(batch)`` for each batch of up to ``batch_size`` consecutive items, in their order.
+
+    Four or more batches (``MIN_BATCHES``) are computed by one process per usable CPU; the function, the items and the
+    results must then be picklable. Without shared memory (/dev/shm), or without descriptors or processes left, this
+    process computes the remaining results.
     """
+    batches = [items[start : start + batch_size] for start in range(0, len(items), batch_size)]
+    if len(batches) < MIN_BATCHES:
+        yield from map(function, batches)
+        return
     done = 0
     try:
         # Processes are spawned: threads of libraries would not survive a fork.
         with ProcessPoolExecutor(len(os.sched_getaffinity(0)), mp_context=get_context("spawn")) as pool:
-            for returned in pool.map(function, arguments):
+            for returned in pool.map(function, batches):
                 done += 1
                 yield returned
     except (OSError, BrokenProcessPool):
-        yield from map(function, arguments[done:])
+        yield from map(function, batches[done:])
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Keep the garbage collector from searching records, which have no cycles: it took a tenth of the time."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()

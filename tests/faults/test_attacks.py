@@ -20,7 +20,6 @@ from nameplate.commands._reading import read_report
 from nameplate.errors import CoreDied, FileError, ReadError
 from nameplate.execution import busy_cpus
 from nameplate.execution.core_process import describe_all, mpi_libraries
-from nameplate.history import update
 from nameplate.history.index import empty_index, index_file
 from nameplate.history.update import run_files, updated
 from nameplate.records.atomic_write import write_atomically
@@ -328,7 +327,7 @@ def test_history_reads_in_one_process_if_others_cannot_be_started(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     recorded_file("quick.jsonl", tmp_path)
-    monkeypatch.setattr(update, "_MANY", 1)
+    monkeypatch.setattr(process_pool, "MIN_BATCHES", 1)
 
     def no_semaphore(*arguments: object, **options: object) -> None:
         raise OSError(errno.ENOSYS, "Function not implemented")

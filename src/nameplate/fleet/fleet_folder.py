@@ -29,7 +29,9 @@ class FleetStart(msgspec.Struct, frozen=True, kw_only=True, tag="fleet", tag_fie
     """The first line of the file: the hosts that are to be measured, and the names by which their runs are found.
 
     ``id``, ``token``, ``arguments`` and ``installed`` are those of ``RemoteRun``. ``budget_s`` is the time of each
-    host, and ``rounds`` the number of its rounds, None if the budget determines it.
+    host, and ``rounds`` the number of its rounds, None if the budget determines it. ``at_once`` is the number of hosts
+    that measure at the same time, None for all, and ``cores`` are the paths of the cores to send, empty for that of the
+    installation.
     """
 
     schema: int
@@ -162,7 +164,7 @@ class FleetFolder:
         slowed = ""
         # Valid records may still be impossible together; whoever reads the run says so.
         with suppress(ArithmeticError, FileError, KeyError, TypeError, ValueError):
-            run = read_run(path)
+            run = msgspec.structs.replace(run, path=str(path))
             digest = digest_of(run)
             append_digest(run, digest)
             slowed = "" if run.machine and binding_quota_cpus(run.machine) is not None else digest.slowed

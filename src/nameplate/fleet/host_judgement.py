@@ -13,7 +13,7 @@ from nameplate.errors import NothingExpected, ReadError
 from nameplate.expectations.expectation import Expectation
 from nameplate.expectations.judged_results import why_not_judged
 from nameplate.expectations.judging import ORDER, JudgedValue, Verdict, areas_of, judge
-from nameplate.process_pool import map_in_processes
+from nameplate.process_pool import map_batches
 from nameplate.records.fleet_record import FleetHost
 from nameplate.records.machine_record import Machine
 from nameplate.records.plan_record import Experiment
@@ -22,8 +22,6 @@ from nameplate.results.summarise import summarise
 
 UNKNOWN: Verdict = "UNKNOWN"
 _BATCH = 20
-# With this number of machines, several processes are faster despite their start-up.
-_MANY = 4 * _BATCH
 
 Source: TypeAlias = Callable[[Machine, Sequence[Experiment]], Expectation]
 
@@ -53,10 +51,8 @@ def judged_hosts(
     Raises:
         FileError: the source of the ranges is not valid.
     """
-    parts = [hosts[start : start + _BATCH] for start in range(0, len(hosts), _BATCH)]
-    judge_part = partial(_judged, source)
     done = 0
-    for judgements in map(judge_part, parts) if len(hosts) < _MANY else map_in_processes(judge_part, parts):
+    for judgements in map_batches(partial(_judged, source), hosts, _BATCH):
         done += len(judgements)
         on_hosts(done, len(hosts))
         yield from judgements

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -17,7 +16,7 @@ from numpy.typing import NDArray
 from nameplate.errors import FileError
 from nameplate.expectations.machine_class import class_of
 from nameplate.probes.shared.job import nodes_of
-from nameplate.process_pool import map_in_processes
+from nameplate.process_pool import map_batches, uncollected
 from nameplate.records.fleet_record import FleetHost, LeftOut
 from nameplate.records.machine_record import binding_quota_cpus
 from nameplate.records.run_record import MetricKey
@@ -28,8 +27,6 @@ OnFiles: TypeAlias = Callable[[int, int], None]
 # For each value: the indices of the host and of the metric, the value, and its standard error as a share of it.
 VALUES = np.dtype([("host", "<i4"), ("metric", "<i4"), ("value", "<f8"), ("error", "<f8")])
 _BATCH = 50
-# With this number of files, several processes are faster despite their start-up.
-_MANY = 4 * _BATCH
 _UNKNOWN = float("nan")
 
 
@@ -98,15 +95,14 @@ def read_fleet(
     host name together with the boot id, since different machines may have the same name. Each machine counts once, with
     its newest run. The plan and the version of nameplate that most machines have are those of the fleet; runs of others
     are left out, as are files that cannot be read, runs of several nodes, older runs, and runs that other programs
-    slowed down. ``on_files`` is called after
-    each batch with the number of files read so far and the number of files. Many files are read by several processes.
+    slowed down. ``on_files`` is called after each batch with the number of files read so far and the number of files.
+    Many files are read by several processes.
     """
     readable = [path for path, why in files.items() if not why]
-    parts = [readable[start : start + _BATCH] for start in range(0, len(readable), _BATCH)]
     runs: list[HostRun] = []
     metrics: dict[tuple[str, str], tuple[int, HostMetric]] = {}
     rows = []
-    for batch in map(_read_batch, parts) if len(readable) < _MANY else map_in_processes(_read_batch, parts):
+    for batch in map_batches(_read_batch, readable, _BATCH):
         values = np.frombuffer(batch.values, VALUES).copy()
         values["host"] += len(runs)
         indices = [metrics.setdefault(metric.name, (len(metrics), metric))[0] for metric in batch.metrics]
@@ -132,17 +128,13 @@ def _read_batch(files: Sequence[Path]) -> _Batch:
     runs: list[HostRun] = []
     metrics: dict[tuple[str, str], tuple[int, HostMetric]] = {}
     rows: list[tuple[int, int, float, float]] = []
-    # Records have no cycles, and searching for them takes a tenth of the time.
-    gc.disable()
-    try:
+    with uncollected():
         for index, path in enumerate(files):
             run, values = _read(path)
             runs.append(run)
             for metric, value, error in values:
                 which, _ = metrics.setdefault(metric.name, (len(metrics), metric))
                 rows.append((index, which, value, error))
-    finally:
-        gc.enable()
     return _Batch(runs, [metric for _, metric in metrics.values()], np.array(rows, VALUES).tobytes())
 
 
@@ -184,10 +176,12 @@ def _hosts(
     left_out = [LeftOut(run.path, run.reason) for run in runs if run.reason]
     readable = [index for index, run in enumerate(runs) if not run.reason]
     newest: dict[tuple[str, str], int] = {}
-    # The plan and the version are those of most machines, not of most files.
-    of_machines = {(runs[index].hostname, runs[index].boot_id): index for index in _by_time(readable, runs)}
-    same = _most_common([(runs[index].plan, runs[index].version) for index in of_machines.values()])
-    for index in _by_time(readable, runs):
+    by_time = sorted(readable, key=lambda index: datetime.fromisoformat(runs[index].started))
+    # The plan and the version are counted by machine, not by file.
+    latest = {(runs[index].hostname, runs[index].boot_id): runs[index] for index in by_time}
+    kinds = Counter((run.plan, run.version) for run in latest.values())
+    same = max(kinds, key=kinds.__getitem__, default=("", ""))
+    for index in by_time:
         run = runs[index]
         if (run.plan, run.version) != same:
             left_out.append(LeftOut(run.path, _why_other(run, *same)))
@@ -208,17 +202,9 @@ def _hosts(
     return hosts, left_out
 
 
-def _by_time(indices: Sequence[int], runs: Sequence[HostRun]) -> list[int]:
-    return sorted(indices, key=lambda index: datetime.fromisoformat(runs[index].started))
-
-
 def _natural(name: str) -> list[tuple[str, int]]:
     """Return a key by which node2 is before node10."""
     return [(text, int(digits or -1)) for text, digits in re.findall(r"(\D*)(\d*)", name)]
-
-
-def _most_common(kinds: Sequence[tuple[str, str]]) -> tuple[str, str]:
-    return Counter(kinds).most_common(1)[0][0] if kinds else ("", "")
 
 
 def _why_other(run: HostRun, plan: str, version: str) -> str:

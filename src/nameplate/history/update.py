@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import gc
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -17,7 +15,7 @@ from numpy.typing import NDArray
 
 from nameplate.errors import FileError, ReadError
 from nameplate.history.index import TYPICAL, VALUES, Change, Entry, Index, Rows
-from nameplate.process_pool import map_in_processes
+from nameplate.process_pool import map_batches, uncollected
 from nameplate.records.inputs import is_folder
 from nameplate.records.run_record import Digest, MetricKey
 from nameplate.results.code_fingerprint import code_fingerprint
@@ -28,8 +26,6 @@ from nameplate.statistics.trends import Drift, find_trend
 _SUFFIX = ".jsonl"
 # The number of files of a batch.
 _BATCH = 50
-# With this number of files, several processes are faster despite their start-up.
-_MANY = 4 * _BATCH
 _DAY_S = 86400.0
 _MAX_NAMED = 10
 
@@ -162,7 +158,7 @@ def updated(index: Index, folder: Path, files: Sequence[FileStatus], on_files: O
         return index
     merge = _Merge(index, stays)
     done = 0
-    for batch in _batches(folder, missing):
+    for batch in map_batches(partial(_read_batch, str(folder)), missing, _BATCH):
         merge.add(batch)
         done += len(batch.entries)
         on_files(done, len(missing))
@@ -177,36 +173,18 @@ def _identity(entry: Entry) -> tuple[str, datetime, int | None]:
     return entry.machine, datetime.fromisoformat(entry.started), entry.seed
 
 
-def _batches(folder: Path, missing: Sequence[FileStatus]) -> Iterator[_Batch]:
-    read = partial(_read_batch, str(folder))
-    parts = [missing[start : start + _BATCH] for start in range(0, len(missing), _BATCH)]
-    yield from map(read, parts) if len(missing) < _MANY else map_in_processes(read, parts)
-
-
 def _read_batch(folder: str, files: Sequence[FileStatus]) -> _Batch:
     entries: list[Entry] = []
     metrics: dict[bytes, int] = {}
     machines: dict[str, int] = {}
     rows: list[tuple[int, int, int, float, float, float]] = []
-    with _uncollected():
+    with uncollected():
         for index, (entry, points) in enumerate(_read(Path(folder), file) for file in files):
             entries.append(entry)
             for key, machine, value, low, high in points:
                 which = metrics.setdefault(key, len(metrics)), machines.setdefault(machine, len(machines))
                 rows.append((index, *which, value, low, high))
     return _Batch(entries, list(metrics), list(machines), np.array(rows, VALUES).tobytes())
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Keep the garbage collector from searching records, which have no cycles: it took a tenth of the time."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 _Value = tuple[bytes, str, float, float, float]

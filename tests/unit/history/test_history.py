@@ -261,7 +261,6 @@ def test_a_changed_or_removed_run_leaves_the_index(folder: Path, day: int) -> No
 
 def test_many_files_are_read_by_several_processes(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     alone = read(folder)
-    monkeypatch.setattr(update, "_MANY", 2)
     monkeypatch.setattr(update, "_BATCH", 3)
     reported: list[tuple[int, int]] = []
     together = updated(empty_index(), folder, run_files(folder), lambda done, files: reported.append((done, files)))

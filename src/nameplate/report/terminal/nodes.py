@@ -55,7 +55,7 @@ def print_nodes(nodes: Nodes, main: Mapping[str, str] = MappingProxyType({}), fl
 
     If nodes are slow, the last lines are the commands that drain them. ``nodes`` has at least one metric, and
     ``main`` the labels of the main ones (see ``render``). ``fleet`` has the machines if each of them was measured in a
-    run of its own: those that something slowed down, and the files that do not count, are named.
+    separate run: machines under a CPU quota and files that do not count are named.
     """
     console = make_console()
     slow = slow_nodes(nodes)
