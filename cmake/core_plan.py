@@ -23,6 +23,7 @@ import msgspec
 
 from nameplate.errors import NameplateError, UsageError
 from nameplate.planning.plan_file import PlanText, make_limits, read_plan
+from nameplate.planning.request_file import request_of
 from nameplate.planning.sweep import Parameter, experiment_id, parse_values
 from nameplate.probes import Metric, ParameterSweep, Probe, load_probes
 from nameplate.probes.interface.screen_line import ScreenLine, is_any
@@ -35,7 +36,7 @@ from nameplate.suggestion import nearest
 PLAN = "quick"
 SIZE = Parameter(name="size", type="size", summary="", default=None, automatic="", maximum=float("inf"))
 SOURCE = """// Made by cmake/core_plan.py from the declarations in src/nameplate/probes.
-#include "quick/plan.h"
+#include "batch/plan.h"
 
 namespace nameplate {{
 
@@ -174,11 +175,7 @@ def core_plan() -> dict[str, Any]:
     probes = sorted(load_probes().values(), key=lambda probe: order_of_area(probe.area))
     limits = limits_of(read_plan(PLAN))
     plan = Plan(PLAN, [experiment for probe in load_probes().values() for experiment in experiments_of(probe)], limits)
-    return {
-        "plan": msgspec.to_builtins(plan),
-        "longest_setup_s": [load_probes()[e.probe].longest_setup_s(e.params) for e in plan.experiments],
-        "lines": [line for probe in probes for line in lines_of(probe)],
-    }
+    return {**request_of(plan), "lines": [line for probe in probes for line in lines_of(probe)]}
 
 
 def main(output: Path) -> None:

@@ -6,8 +6,11 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <csignal>
 #include <cstdint>
+#include <filesystem>
+#include <fstream>
 #include <iostream>
 #include <iterator>
 #include <limits>
@@ -17,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "batch/batch.h"
 #include "cluster/job.h"
 #include "disk/retained_files.h"
 #include "machine/lapack.h"
@@ -30,7 +34,6 @@
 #include "net/serve.h"
 #include "probe/error.h"
 #include "probe/registry.h"
-#include "quick/quick.h"
 #include "record/header.h"
 #include "record/outcome.h"
 #include "record/writer.h"
@@ -207,13 +210,34 @@ CLI::App* add_quick(CLI::App& app, QuickArguments& arguments) {
   return quick;
 }
 
+CLI::App* add_batch(CLI::App& app, std::string& request_file) {
+  CLI::App* batch = app.add_subcommand("batch",
+                                       "measure the plan of a request file, which nameplate fleet makes: records on "
+                                       "standard output");
+  batch->add_option("FILE", request_file, "the request file; -: standard input")->required();
+  return batch;
+}
+
+// Throws ProbeError if the file cannot be read, or is larger than any plan.
+std::string read_request_file(const std::string& path) {
+  constexpr std::size_t kMaxBytes = std::size_t{64} << 20U;
+  if (std::filesystem::is_directory(path)) nameplate::fail(path + ": a directory; name a request file");
+  const std::string name = path == "-" ? "/dev/stdin" : path;
+  std::ifstream file(name, std::ios::binary);
+  std::string text(std::istreambuf_iterator<char>(file), {});
+  if (!file) nameplate::fail(path + ": cannot be read: " + std::generic_category().message(errno));
+  if (text.size() > kMaxBytes) nameplate::fail(fmt::format("{}: not a request file: larger than 64 MiB", path));
+  return text;
+}
+
 nameplate::HostAndPort parse_peer(const std::string& peer) {
   const auto endpoint = nameplate::parse_host_and_port(peer, nameplate::kPeerPort);
   if (!endpoint) nameplate::fail("--peer " + peer + ": not a HOST, HOST:PORT or [ADDRESS]:PORT");
   return *endpoint;
 }
 
-// Returns the options in front of `quick`, which the processes that measure get. Throws ProbeError if one is wrong.
+// Returns the options in front of `quick` or `batch`, which the processes that measure get. Throws ProbeError if one is
+// wrong.
 std::vector<std::string> options_of_processes(const CLI::App& app) {
   std::vector<std::string> result;
   for (const CLI::Option* const given :
@@ -227,20 +251,26 @@ std::vector<std::string> options_of_processes(const CLI::App& app) {
     } else if (name == "--blas") {
       const nameplate::Lapack tried(value);
     } else {
-      nameplate::fail(name + ": not possible with quick; use --peer, --key-file or --blas");
+      nameplate::fail(name + ": not possible with quick or batch; use --peer, --key-file or --blas");
     }
     result.insert(result.end(), {name, value});
   }
   return result;
 }
 
-int measure_quick(const QuickArguments& arguments, std::vector<std::string> core_options) {
-  if (!nameplate::mpi_library().empty()) nameplate::fail("quick measures one machine: use nameplate-core, without MPI");
+int measure_batch(nameplate::BatchOptions options) {
+  if (!nameplate::mpi_library().empty())
+    nameplate::fail("quick and batch measure one machine: use nameplate-core, without MPI");
   // Only the processes that need the key get it, so that /proc shows it in no other one.
-  nameplate::SecretText key = nameplate::take_key_variable();
-  if (std::ranges::find(core_options, "--peer") == core_options.end()) key.clear();
-  nameplate::QuickOptions options{
-      .rounds = {}, .budget_s = {}, .core_options = std::move(core_options), .key = std::move(key)};
+  options.key = nameplate::take_key_variable();
+  if (std::ranges::find(options.core_options, "--peer") == options.core_options.end()) options.key.clear();
+  install_signal_handlers();
+  return nameplate::measure_batch(options, g_stop_requested);
+}
+
+int measure_quick(const QuickArguments& arguments, std::vector<std::string> core_options) {
+  nameplate::BatchOptions options{
+      .plan = {}, .rounds = {}, .budget_s = {}, .core_options = std::move(core_options), .key = {}};
   if (arguments.rounds > 0) options.rounds = arguments.rounds;
   if (!arguments.budget.empty()) {
     options.budget_s = nameplate::parse_duration(arguments.budget);
@@ -248,8 +278,7 @@ int measure_quick(const QuickArguments& arguments, std::vector<std::string> core
       nameplate::fail("--budget " + arguments.budget + ": not a duration above 0; use 30s or 1min");
     }
   }
-  install_signal_handlers();
-  return nameplate::measure_quick(options, g_stop_requested);
+  return measure_batch(std::move(options));
 }
 
 // Options without a command.
@@ -325,6 +354,8 @@ int run(int argc, char** argv) {
   add_options(app, arguments);
   const CLI::App* serve_command = add_serve(app, serve_arguments);
   const CLI::App* quick_command = add_quick(app, quick_arguments);
+  std::string request_file;
+  const CLI::App* batch_command = add_batch(app, request_file);
   const CLI::App* commands_command = app.add_subcommand("commands", "")->group("");
   try {
     app.parse(argc, argv);
@@ -341,6 +372,13 @@ int run(int argc, char** argv) {
     return 0;
   }
   if (quick_command->parsed()) return measure_quick(quick_arguments, options_of_processes(app));
+  if (batch_command->parsed()) {
+    return measure_batch({.plan = read_request_file(request_file),
+                          .rounds = {},
+                          .budget_s = {},
+                          .core_options = options_of_processes(app),
+                          .key = {}});
+  }
   if (commands_command->parsed()) {
     nameplate::RecordWriter writer(STDOUT_FILENO);
     nameplate::time_commands(writer);

@@ -191,7 +191,7 @@ def test_messages_that_cannot_be_written_end_nothing(core_path: Path, tmp_path: 
 @pytest.mark.parametrize("option", [["--describe"], ["--machine"], ["--root", "/"]], ids=" ".join)
 def test_options_that_do_not_measure_are_refused(option: Sequence[str], core_path: Path) -> None:
     done = subprocess.run([core_path, *option, "quick"], check=False, capture_output=True, text=True, timeout=60)
-    message = f"nameplate-core: {option[0]}: not possible with quick; use --peer, --key-file or --blas\n"
+    message = f"nameplate-core: {option[0]}: not possible with quick or batch; use --peer, --key-file or --blas\n"
     assert (done.returncode, done.stdout, done.stderr) == (2, "", message)
 
 

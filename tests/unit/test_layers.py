@@ -30,7 +30,7 @@ PACKAGES = {
         ["difference", "loss_tests", "sensitivity", "two_samples"], ["estimate_change", "series_findings"],
     ],
     "probes": [["interface"], ["__init__"], ["shared"], ["*"]],
-    "planning": [["*"], ["places", "plan_file", "rated_keys"]],
+    "planning": [["*"], ["places", "plan_file", "rated_keys", "request_file"]],
     "results": [
         ["*"], ["measurements"], ["duplicates", "line_round_trips", "metric_rounds", "rounds", "run_file"],
         ["cpu_time", "node_values"], ["summarise"], ["cached_report", "digest"],
@@ -77,7 +77,7 @@ CORE_ORDER = [
     "net",
     "cluster",
     "mpi",
-    "quick",
+    "batch",
     "probes",
     "main.cpp",
 ]

@@ -25,7 +25,7 @@ from nameplate.execution.launch import Launch, alone
 from nameplate.execution.memory_keeper import MemoryKeeper
 from nameplate.execution.session import Control, NodeTurns, Progress, Session
 from nameplate.interruption import handled, say
-from nameplate.planning.plan_file import PlanText, build_plan, read_plan, shipped_plans, sweep_plan
+from nameplate.planning.plan_file import PlanText, build_plan, check_name, read_plan, sweep_plan
 from nameplate.planning.sweep import split_arguments
 from nameplate.probes import probe_of
 from nameplate.probes.shared.job import nodes_of
@@ -40,7 +40,6 @@ from nameplate.results.measurements import Measurement, RunFile
 from nameplate.results.metric_rounds import values_in_round
 from nameplate.results.run_file import append_digest, read_run
 from nameplate.results.summarise import summarise
-from nameplate.suggestion import nearest
 from nameplate.units import MAX_COUNT
 
 
@@ -108,12 +107,9 @@ def make_plan(
         UsageError: there is no plan or probe with this name, ``arguments`` are not valid for it, or the plan cannot be
             measured with these options on this machine.
     """
+    check_name(plan_or_probe, core.probes)
     if plan_or_probe in core.probes:
         return sweep_plan(plan_or_probe, split_arguments(arguments), core.probes, options, core.machine, turns)
-    if not (plan_or_probe in shipped_plans() or plan_or_probe.endswith(".toml") or "/" in plan_or_probe):
-        raise UsageError(
-            f"unknown plan or probe '{plan_or_probe}': {nearest(plan_or_probe, [*shipped_plans(), *core.probes])}"
-        )
     text = msgspec.structs.replace(read_plan(plan_or_probe), directory=_directory(plan_or_probe, arguments))
     return build_plan(text, core.probes, options, core.machine, turns, reserved_s(text))
 

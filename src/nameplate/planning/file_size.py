@@ -12,7 +12,7 @@ from nameplate.units import size_text
 _TIMES_MEMORY = (2.5, 1.25)
 _MIB = 1 << 20
 # A smaller file does not hold two blocks of 80 MiB for each of eight threads.
-_OTHERWISE_BYTES = 1280 * _MIB
+OTHERWISE_BYTES = 1280 * _MIB
 # The core leaves the first share of a file system free, and at least these bytes or, if that is less, the second share.
 _RESERVED_SHARE, _RESERVED_BYTES, _RESERVED_SHARE_OF_SMALL = 0.1, 2 << 30, 0.5
 # The usual rate of writing a file. At a third of this rate, writing may take _BUDGET_SHARE of the budget.
@@ -38,11 +38,11 @@ def file_beyond_memory(machine: Machine, folder: Path, budget_s: float) -> tuple
     memory = int(machine.memory.total_bytes)
     room, time = room_bytes(folder), int(budget_s * _BUDGET_SHARE * _SLOWEST_BYTES_PER_S)
     for times in _TIMES_MEMORY:
-        size = -(-int(times * memory) // _OTHERWISE_BYTES) * _OTHERWISE_BYTES
+        size = -(-int(times * memory) // OTHERWISE_BYTES) * OTHERWISE_BYTES
         if size <= min(room, time):
             return size, ""
-    min_bytes = -(-int(_TIMES_MEMORY[-1] * memory) // _OTHERWISE_BYTES) * _OTHERWISE_BYTES
-    size = min(_OTHERWISE_BYTES, max(room // _MIB, 1) * _MIB)
+    min_bytes = -(-int(_TIMES_MEMORY[-1] * memory) // OTHERWISE_BYTES) * OTHERWISE_BYTES
+    size = min(OTHERWISE_BYTES, max(room // _MIB, 1) * _MIB)
     text = f"the disk file has {size_text(size)} instead of {size_text(min_bytes)}, so it is not larger than the memory"
     if min_bytes > room:
         return size, f"{text}: the file system has room for {size_text(max(room, 0))}"

@@ -133,6 +133,16 @@ def shipped_plans() -> dict[str, Path]:
     return {path.stem: path for path in sorted(SHIPPED.glob("*.toml"))}
 
 
+def check_name(name: str, probes: Mapping[str, ProbeInfo]) -> None:
+    """Check that ``name`` is a probe, a shipped plan, or the path of a plan file, which may not exist.
+
+    Raises:
+        UsageError: it is none of them; the message suggests the most similar name.
+    """
+    if not (name in probes or name in shipped_plans() or name.endswith(".toml") or "/" in name):
+        raise UsageError(f"unknown plan or probe '{name}': {nearest(name, [*shipped_plans(), *probes])}")
+
+
 def read_plan(name: str) -> PlanText:
     """Return a shipped plan by its name, or a plan file if ``name`` ends with ``.toml`` or contains a slash.
 
@@ -245,13 +255,14 @@ def build_plan(
             too short. If an experiment or a limit of the text is at fault, the message has the file and the line.
     """
     limits = _limits_of(text, options)
-    uses_file = "{beyond_memory}" in text.text
-    file_bytes, why_smaller = file_beyond_memory(machine, Path.cwd() / text.directory, limits.budget_s)
-    reserved_s += file_bytes / WRITTEN_BYTES_PER_S if uses_file else 0.0
-    stand_ins = {**stand_ins_of(machine), "beyond_memory": str(file_bytes)}
+    stand_ins, notes = stand_ins_of(machine), []
+    if "{beyond_memory}" in text.text:
+        file_bytes, why_smaller = file_beyond_memory(machine, Path.cwd() / text.directory, limits.budget_s)
+        reserved_s += file_bytes / WRITTEN_BYTES_PER_S
+        stand_ins["beyond_memory"] = str(file_bytes)
+        notes += [why_smaller] if why_smaller else []
     declared = _declared_experiments(text.declared, probes, stand_ins) if text.declared else []
     experiments = over_full_periods(declared, machine)
-    notes = [why_smaller] if why_smaller and uses_file else []
     notes += _note_of_nodes(experiments, machine)
     for number, entry in enumerate(text.experiments):
         try:

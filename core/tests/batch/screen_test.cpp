@@ -1,4 +1,4 @@
-#include "quick/screen.h"
+#include "batch/screen.h"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
-#include "quick/values.h"
+#include "batch/values.h"
 
 #include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <tuple>
 
-#include "quick/statistics.h"
+#include "batch/statistics.h"
 
 namespace nameplate {
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "batch/values.h"
 #include "machine/machine.h"
-#include "quick/values.h"
 
 namespace nameplate {
 

@@ -1,4 +1,4 @@
-#include "quick/statistics.h"
+#include "batch/statistics.h"
 
 #include <algorithm>
 #include <bit>

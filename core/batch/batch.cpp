@@ -1,4 +1,4 @@
-#include "quick/quick.h"
+#include "batch/batch.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -12,13 +12,13 @@
 #include <optional>
 #include <random>
 
+#include "batch/core_process.h"
+#include "batch/plan.h"
+#include "batch/screen.h"
+#include "batch/values.h"
 #include "disk/file_keeper.h"
 #include "machine/machine.h"
 #include "probe/error.h"
-#include "quick/core_process.h"
-#include "quick/plan.h"
-#include "quick/screen.h"
-#include "quick/values.h"
 #include "record/header.h"
 #include "record/moment.h"
 #include "record/outcome.h"
@@ -65,8 +65,14 @@ struct RoundCount {
 
 class Session {
  public:
-  Session(const QuickOptions& options, const std::atomic<bool>& stop_requested)
-      : options_(options), stop_requested_(stop_requested) {}
+  Session(const BatchOptions& options, const std::atomic<bool>& stop_requested)
+      : options_(options),
+        stop_requested_(stop_requested),
+        plan_(plan_of(options.plan.empty() ? kQuickPlan : options.plan, machine_)),
+        seed_(plan_.seed.value_or(std::random_device{}())) {
+    if (options.rounds) plan_.set_rounds(*options.rounds);
+    if (options.budget_s) plan_.set_budget(*options.budget_s);
+  }
 
   int run();
 
@@ -89,12 +95,12 @@ class Session {
   void print_screen() const;
   double elapsed_s() const { return monotonic_s() - began_s_; }
 
-  const QuickOptions& options_;
+  const BatchOptions& options_;
   const std::atomic<bool>& stop_requested_;
   const double began_s_ = monotonic_s();
   const Machine machine_ = read_machine(Root("/"));
-  QuickPlan plan_ = quick_plan(machine_);
-  const std::uint64_t seed_ = std::random_device{}();
+  BatchPlan plan_;
+  const std::uint64_t seed_;
   // A terminal is for people, who see the table.
   const bool is_terminal_ = isatty(STDOUT_FILENO) != 0;
   bool has_reader_ = !is_terminal_;
@@ -140,10 +146,6 @@ void Session::write(json record, int round) {
 }
 
 void Session::write_run() {
-  OrderedJson& limits = plan_.record["limits"];
-  if (options_.rounds) limits["rounds"] = *options_.rounds;
-  if (options_.budget_s) plan_.budget_s = *options_.budget_s;
-  limits["budget_s"] = plan_.budget_s;
   OrderedJson run = {
       {"type", "run"},           {"round", 0},           {"schema", kSchema}, {"version", version()},
       {"started", moment_now()}, {"plan", plan_.record}, {"seed", seed_},     {"rated", OrderedJson::object()},
@@ -152,7 +154,7 @@ void Session::write_run() {
 }
 
 bool Session::goes_on(int round) const {
-  if (stop_requested_ || (options_.rounds && round > *options_.rounds)) return false;
+  if (stop_requested_ || (plan_.rounds && round > *plan_.rounds)) return false;
   return std::ranges::any_of(plan_.experiments, [this](const PlannedExperiment& experiment) {
     return !is_rested(experiment) && has_time(experiment);
   });
@@ -199,7 +201,9 @@ bool Session::measure(const PlannedExperiment& experiment, int round) {
                   {"params", json::parse(experiment.params.dump())},
                   {"slice_s", experiment.slice_s},
                   {"warmup_s", std::min(plan_.warmup_s, experiment.slice_s)}};
-  if (experiment.record["sample_s"].is_number()) request["sample_s"] = experiment.record["sample_s"].get<double>();
+  if (experiment.sample_s) request["sample_s"] = *experiment.sample_s;
+  if (experiment.interval_s) request["interval_s"] = *experiment.interval_s;
+  if (plan_.max_samples) request["max_samples"] = *plan_.max_samples;
   process_->send(request);
   std::vector<json> samples;
   bool is_interrupted = false;
@@ -207,9 +211,12 @@ bool Session::measure(const PlannedExperiment& experiment, int round) {
     if (stop_requested_ && !is_interrupted) process_->interrupt();
     is_interrupted = stop_requested_;
   };
+  const double longest_sample_s = std::max(experiment.sample_s.value_or(0), experiment.interval_s.value_or(0));
+  const double deadline_s =
+      experiment.slice_s + plan_.warmup_s + 3 * longest_sample_s + experiment.longest_setup_s + kGrace_s;
   for (;;) {
     tell();
-    auto record = process_->record(experiment.slice_s + experiment.longest_setup_s + kGrace_s, tell);
+    auto record = process_->record(deadline_s, tell);
     if (!record) break;
     write(*record, round);
     if ((*record)["type"] == "outcome") {
@@ -236,6 +243,7 @@ void Session::note(const PlannedExperiment& experiment, const json& outcome, con
   // The first round writes test files and says nothing about later ones, so the last one counts.
   last_s_[experiment.id] = outcome["total_s"];
   values_.add(experiment, outcome, samples);
+  if (experiment.is_measured_once) reasons_[experiment.id] = "rounds";
   drop_duplicate(experiment, outcome);
 }
 
@@ -255,9 +263,12 @@ void Session::note_failure(const PlannedExperiment& experiment, const json& outc
   reasons_[experiment.id] = outcome["ending"];
 }
 
-// Ends the later one of two experiments of the plan whose parameters resolve to the same values.
+// Ends the later one of two experiments of the plan whose parameters resolve to the same values. A series is another
+// measurement than slices.
 void Session::drop_duplicate(const PlannedExperiment& experiment, const json& outcome) {
-  const auto [entry, is_new] = by_parameters_.emplace(experiment.probe + outcome["params"].dump(), &experiment);
+  const std::string key =
+      fmt::format("{} {} {}", experiment.probe, outcome["params"].dump(), experiment.interval_s.value_or(0));
+  const auto [entry, is_new] = by_parameters_.emplace(key, &experiment);
   if (is_new || entry->second == &experiment) return;
   const PlannedExperiment* const later = std::max(entry->second, &experiment);
   entry->second = std::min(entry->second, &experiment);
@@ -268,14 +279,15 @@ void Session::drop_duplicate(const PlannedExperiment& experiment, const json& ou
 // The first round is always measured, since it shows how long experiments take.
 bool Session::has_time(const PlannedExperiment& experiment) const {
   const auto last = last_s_.find(experiment.id);
-  if (options_.rounds || last == last_s_.end()) return true;
+  if ((plan_.rounds && !plan_.budget_binds) || last == last_s_.end()) return true;
   return elapsed_s() + last->second <= plan_.budget_s;
 }
 
 void Session::write_stop() {
   for (const PlannedExperiment& experiment : plan_.experiments) {
-    std::string otherwise = options_.rounds ? "rounds" : "budget";
-    if (options_.rounds && counts_[experiment.id].failed > 0) otherwise = "failed";
+    const RoundCount& count = counts_[experiment.id];
+    std::string otherwise = plan_.rounds && count.good + count.failed >= *plan_.rounds ? "rounds" : "budget";
+    if (plan_.rounds && count.failed > 0) otherwise = "failed";
     if (stop_requested_) otherwise = "interrupted";
     reasons_.emplace(experiment.id, otherwise);
   }
@@ -287,7 +299,7 @@ void Session::write_stop() {
 void Session::show_progress(int round) const {
   if (isatty(STDERR_FILENO) == 0) return;
   print(fmt::format("\rround {}, {:.0f} s{}\033[K", round, elapsed_s(),
-                    options_.rounds ? "" : fmt::format(" of {:.0f} s", plan_.budget_s)));
+                    plan_.rounds && !plan_.budget_binds ? "" : fmt::format(" of {:.0f} s", plan_.budget_s)));
 }
 
 // The first reasons tell enough: a wrong kernel, for example, fails all experiments of a probe.
@@ -315,9 +327,13 @@ void Session::print_complaints() const {
 void Session::print_screen() const {
   if (isatty(STDERR_FILENO) != 0) print("\r\033[K");
   if (rounds_ == 0) return;
-  print(fmt::format("{} · quick, {} round{} in {:.0f} s{}\n\n", machine_line(machine_), rounds_,
-                    rounds_ == 1 ? "" : "s", elapsed_s(), stop_requested_ ? ", interrupted" : ""));
-  for (const std::string& line : value_lines(plan_.lines, values_)) print(line + "\n");
+  print(fmt::format("{} · {}, {} round{} in {:.0f} s{}\n", machine_line(machine_),
+                    plan_.record["name"].get<std::string>(), rounds_, rounds_ == 1 ? "" : "s", elapsed_s(),
+                    stop_requested_ ? ", interrupted" : ""));
+  if (!plan_.lines.empty()) {
+    print("\n");
+    for (const std::string& line : value_lines(plan_.lines, values_)) print(line + "\n");
+  }
   print_complaints();
   const std::optional<double> load = machine_.load_1min;
   if (!load) {
@@ -325,14 +341,15 @@ void Session::print_screen() const {
   } else if (*load / static_cast<double>(machine_.topology.allowed.cpus.size()) > kBusy) {
     print(fmt::format("\n! other programs were running before (load {:.1f}): values may be worse than usual\n", *load));
   }
-  print(fmt::format("\nmedian of the rounds' medians, and the lowest to the highest of them\n{}\n",
-                    is_terminal_ ? "records are not written to a terminal: nameplate-core quick > FILE.jsonl"
-                                 : "cache sizes, intervals, reference values: nameplate show FILE"));
+  if (!plan_.lines.empty()) print("\nmedian of the rounds' medians, and the lowest to the highest of them\n");
+  if (plan_.lines.empty()) print("\n");
+  print(is_terminal_ ? "records are not written to a terminal: add > FILE.jsonl\n"
+                     : "cache sizes, intervals, reference values: nameplate show FILE\n");
 }
 
 }  // namespace
 
-int measure_quick(const QuickOptions& options, const std::atomic<bool>& stop_requested) {
+int measure_batch(const BatchOptions& options, const std::atomic<bool>& stop_requested) {
   sigset_t stops;
   sigemptyset(&stops);
   sigaddset(&stops, SIGINT);

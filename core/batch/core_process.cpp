@@ -1,4 +1,4 @@
-#include "quick/core_process.h"
+#include "batch/core_process.h"
 
 #include <fmt/format.h>
 #include <poll.h>

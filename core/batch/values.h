@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "quick/plan.h"
-#include "quick/statistics.h"
+#include "batch/plan.h"
+#include "batch/statistics.h"
 
 namespace nameplate {
 

@@ -1,4 +1,4 @@
-#include "quick/values.h"
+#include "batch/values.h"
 
 #include <gtest/gtest.h>
 
