@@ -10,15 +10,17 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
+from nameplate.execution.core_process import describe_core
 from nameplate.execution.launch import core_path
 from nameplate.fleet.fleet_folder import FleetFolder
+from nameplate.fleet.fleet_plan import HostRequests
 from nameplate.fleet.host_outcome import HostOutcome
-from nameplate.results.run_file import read_header
+from nameplate.results.run_file import read_header, read_run
 from private_sshd import ADDRESSES, private_sshd, sshd_path
 from recorded_runs import quieted, unpacked
 
@@ -29,11 +31,16 @@ NO_EXEC, FULL, NO_KEY, REFUSED = ADDRESSES[8:12]
 
 @dataclass
 class Lab:
-    """The hosts of a private sshd, with a program ``core`` that prints a recorded run in place of nameplate-core."""
+    """The hosts of a private sshd, with a program ``core`` that prints a recorded run in place of nameplate-core.
+
+    ``prints_run`` is the shell command that prints the run.
+    """
 
     folder: Path
     programs: Path
     core: Path
+    prints_run: str
+    environment: dict[str, str] = field(default_factory=dict)
 
     def stand_in(self, script: str) -> None:
         """Replace the core by a shell script."""
@@ -41,7 +48,7 @@ class Lab:
         self.core.chmod(0o755)
 
     def start(self, *arguments: str | Path) -> subprocess.Popen[str]:
-        environment = {**os.environ, "PATH": f"{self.programs}:{os.environ['PATH']}"}
+        environment = {**os.environ, **self.environment, "PATH": f"{self.programs}:{os.environ['PATH']}"}
         return subprocess.Popen([sys.executable, "-m", "nameplate", "fleet", "run", *map(str, arguments)], text=True,
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)  # fmt: skip
 
@@ -72,9 +79,10 @@ def lab(sshd: tuple[Path, Path], tmp_path: Path) -> Lab:
     run = tmp_path / "run.jsonl"
     run.write_bytes(b"".join(line for line in quieted(unpacked("quick")).splitlines(keepends=True)
                              if b'"figures"' not in line[:30]))  # fmt: skip
-    lab = Lab(*sshd, tmp_path / "core")
     # Each address reports its own name.
-    lab.stand_in(f"""sed "s/\\"hostname\\":\\"[^\\"]*\\"/\\"hostname\\":\\"h${{HOME##*.}}\\"/" {run}""")
+    prints_run = f"""sed "s/\\"hostname\\":\\"[^\\"]*\\"/\\"hostname\\":\\"h${{HOME##*.}}\\"/" {run}"""
+    lab = Lab(*sshd, tmp_path / "core", prints_run)
+    lab.stand_in(prints_run)
     return lab
 
 
@@ -94,6 +102,74 @@ def test_the_core_is_sent_run_and_removed(lab: Lab, tmp_path: Path) -> None:
     # Hosts that were busy are measured again.
     lab.fleet("--resume", folder, "--remove", "-q")
     assert lab.left() == []
+
+
+def test_a_probe_is_measured_by_a_request_file_for_each_machine(lab: Lab, tmp_path: Path) -> None:
+    """The real core."""
+    folder = tmp_path / "fleet"
+    code, _, messages = lab.fleet("cpu_flops", "threads=1", "--hosts", ",".join(ADDRESSES[:2]), "-o", folder,
+                                  "--in-place", core_path(), "--rounds", "2", "--at-once", "1", "-q")  # fmt: skip
+    assert code in (0, 3), messages
+    runs = [read_run(folder / end.file) for end in outcomes(folder).values()]
+    assert [run.run.plan.name for run in runs] == ["cpu_flops"] * 2
+    assert [len(run.measurements) for run in runs] == [2, 2]
+    assert runs[0].run.seed == runs[1].run.seed
+    assert lab.left() == []
+
+
+def test_a_plan_file_that_changes_is_measured_as_it_was(lab: Lab, tmp_path: Path) -> None:
+    folder, plan = tmp_path / "fleet", tmp_path / "mine.toml"
+    text = 'rounds = 1\n[[experiment]]\nprobe = "disk_block"\nsize = "{beyond_memory}"\n'
+    plan.write_text(text)
+    # The host has no core, so nothing is measured.
+    code, _, messages = lab.fleet(plan, "dir=/scratch", "--hosts", ADDRESSES[0], "-o", folder, "--in-place", "/none")
+    assert (code, "no core" in messages) == (3, True)
+    plan.write_text("")
+    stored = FleetFolder.open(folder).start.plan
+    assert stored is not None
+    core = describe_core()
+    request = json.loads(HostRequests(stored, core.probes).request(core.machine).text)
+    assert request["plan"]["name"] == "mine"
+    (experiment,) = request["plan"]["experiments"]
+    assert experiment["params"] == {"size": 1280 << 20, "file": "/scratch"}
+
+
+@pytest.mark.parametrize("machine", ["", "{}", "nonsense", '{"type":"machine","hostname":3}'])
+def test_a_host_that_does_not_describe_its_machine_cannot_run(lab: Lab, tmp_path: Path, machine: str) -> None:
+    lab.stand_in(f"echo '{machine}'")
+    folder = tmp_path / "fleet"
+    code, _, _ = lab.fleet("cpu_flops", "--hosts", ADDRESSES[0], "-o", folder, "--in-place", lab.core, "-q")
+    assert code == 3
+    assert outcomes(folder)[ADDRESSES[0]].outcome == "cannot run"
+    assert lab.left() == []
+
+
+def test_one_host_of_a_group_measures_at_a_time(lab: Lab, tmp_path: Path) -> None:
+    """Two racks of two hosts, of which each notes when it measures."""
+    log = tmp_path / "log"
+    lab.stand_in(f'echo "$HOME +" >> {log}; sleep 1; echo "$HOME -" >> {log}; {lab.prints_run}')
+    (tmp_path / "groups.conf").write_text(f"[Main]\ndefault: rack\nautodir: {tmp_path}\n")
+    (tmp_path / "rack.yaml").write_text(
+        f"rack:\n  left: '{ADDRESSES[0]},{ADDRESSES[1]}'\n  right: '{ADDRESSES[2]},{ADDRESSES[3]}'\n"
+    )
+    options: list[str | Path] = ["--hosts", ",".join(ADDRESSES[:4]), "--in-place", lab.core, "--budget", "1s", "-q"]
+    lab.environment["CLUSTERSHELL_CFGDIR"] = str(tmp_path)
+    code, _, messages = lab.fleet(*options, "--per-rack", "-o", tmp_path / "fleet")
+    assert code == 0, messages
+    active: set[int] = set()
+    together = []
+    for line in log.read_text().splitlines():
+        home, sign = line.rsplit(" ", 1)
+        number = int(home.rpartition(".")[2])
+        active = active | {number} if sign == "+" else active - {number}
+        together.append(frozenset(active))
+    assert not {frozenset({1, 2}), frozenset({3, 4})} & set(together)
+    assert any(len(hosts) == 2 for hosts in together)
+    code, _, messages = lab.fleet(*options, "--per-group", "moon", "-o", tmp_path / "other")
+    assert (code, messages.startswith("nameplate: --per-group moon: ")) == (2, True)
+    (tmp_path / "groups.conf").write_text("[Main]\ndefault: %(no_such_value)s\n")
+    code, _, messages = lab.fleet("--hosts", "@left", "-o", tmp_path / "third")
+    assert (code, messages.startswith("nameplate: --hosts @left: ")) == (2, True)
 
 
 def test_each_host_has_its_run_under_the_name_by_which_it_was_reached(lab: Lab, tmp_path: Path) -> None:

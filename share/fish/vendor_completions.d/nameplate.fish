@@ -5,7 +5,7 @@
 function __fish_nameplate_using_command
     set -l cmd (commandline -opc)
     set -l subcommands
-    set -l options_with_values '--against --at-least --at-once --blas --budget --by --charts --commands --core --detect --expect --fail-on --figures --format --gate --hosts --in-place --key-file --last --learn --listen --machine --max-bytes --max-seconds --max-sessions --mpi --new --new-key --output --pairs --peer --per-node --port --precision --prepare --priority --rated --read-device --recheck --report --resume --root --rounds --samples --seed --series --setup --slurm --study --time --type --user --warmup -f -o'
+    set -l options_with_values '--against --at-least --at-once --blas --budget --by --charts --commands --core --detect --expect --fail-on --figures --format --gate --hosts --in-place --key-file --last --learn --listen --machine --max-bytes --max-seconds --max-sessions --mpi --new --new-key --output --pairs --peer --per-group --per-node --port --precision --prepare --priority --rated --read-device --recheck --report --resume --root --rounds --samples --seed --series --setup --slurm --study --time --type --user --warmup -f -o'
     set -l all_commands 'ab check compare doctor fleet history list machine nodes plan report run serve show versus'
     set -l skip_next 0
     # Extract command words (only real subcommand names) from command line
@@ -45,7 +45,7 @@ end
 function __fish_nameplate_positional_index
     set -l cmd (commandline -opc)
     set -l path_len $argv[1]
-    set -l options_with_values '--against --at-least --at-once --blas --budget --by --charts --commands --core --detect --expect --fail-on --figures --format --gate --hosts --in-place --key-file --last --learn --listen --machine --max-bytes --max-seconds --max-sessions --mpi --new --new-key --output --pairs --peer --per-node --port --precision --prepare --priority --rated --read-device --recheck --report --resume --root --rounds --samples --seed --series --setup --slurm --study --time --type --user --warmup -f -o'
+    set -l options_with_values '--against --at-least --at-once --blas --budget --by --charts --commands --core --detect --expect --fail-on --figures --format --gate --hosts --in-place --key-file --last --learn --listen --machine --max-bytes --max-seconds --max-sessions --mpi --new --new-key --output --pairs --peer --per-group --per-node --port --precision --prepare --priority --rated --read-device --recheck --report --resume --root --rounds --samples --seed --series --setup --slurm --study --time --type --user --warmup -f -o'
     set -l skip_next 0
     set -l consumed_path 0
     set -l count 0
@@ -73,7 +73,7 @@ end
 # Root-level commands
 complete -c nameplate -n __fish_use_subcommand -a 'ab' -d 'Measure two variants in alternation until B is FASTER than A, SLOWER or the SAM…'
 complete -c nameplate -n __fish_use_subcommand -a 'check' -d 'Judge whether this machine, or the machine of an earlier run, delivers the expe…'
-complete -c nameplate -n __fish_use_subcommand -a 'fleet' -d 'Measure the plan quick on many hosts over ssh, and show which of them are slow.'
+complete -c nameplate -n __fish_use_subcommand -a 'fleet' -d 'Measure a plan or probe on many hosts over ssh, and show which of them are slow.'
 complete -c nameplate -n __fish_use_subcommand -a 'run' -d 'Measure a plan or a probe, and show on one screen what the machine delivers and…'
 complete -c nameplate -n __fish_use_subcommand -a 'serve' -d 'Serve as the peer of another machine'\''s network probes until Ctrl-C.'
 complete -c nameplate -n __fish_use_subcommand -a 'versus' -d 'Compare nameplate with the installed reference tools on the same work, in paire…'
@@ -174,9 +174,12 @@ complete -c nameplate -n '__fish_nameplate_using_command fleet' -l hosts -r -d '
 complete -c nameplate -n '__fish_nameplate_using_command fleet' -l output -r -F -d 'The folder for the run files. Default: fleet-DATE-TIME in the current directory.'
 complete -c nameplate -n '__fish_nameplate_using_command fleet' -s o -r -F -d 'The folder for the run files. Default: fleet-DATE-TIME in the current directory.'
 complete -c nameplate -n '__fish_nameplate_using_command fleet' -l resume -r -F -d 'Measure the hosts of this folder that have no run yet, with the options of its …'
-complete -c nameplate -n '__fish_nameplate_using_command fleet' -l budget -r -d 'The time for each host; the first round is always complete. Default: 60s.'
+complete -c nameplate -n '__fish_nameplate_using_command fleet' -l budget -r -d 'The time for each host; the first round is always complete. Default: that of th…'
 complete -c nameplate -n '__fish_nameplate_using_command fleet' -l rounds -r -d 'Take exactly this number of rounds, whatever time they take.'
+complete -c nameplate -n '__fish_nameplate_using_command fleet' -l fast -d 'Measure the plan fast: a few values in 10 s.'
 complete -c nameplate -n '__fish_nameplate_using_command fleet' -l at-once -r -d 'The number of hosts that measure at the same time. Default: all of them.'
+complete -c nameplate -n '__fish_nameplate_using_command fleet' -l per-group -r -d 'Let one host of each group measure at a time. The groups are those of this sour…'
+complete -c nameplate -n '__fish_nameplate_using_command fleet' -l per-rack -d 'The same as --per-group rack.'
 complete -c nameplate -n '__fish_nameplate_using_command fleet' -l core -r -F -d 'The nameplate-core to send, one for each architecture of the hosts. Default: th…'
 complete -c nameplate -n '__fish_nameplate_using_command fleet' -l in-place -r -d 'The path of an installed nameplate-core on the hosts, so that none is sent.'
 complete -c nameplate -n '__fish_nameplate_using_command fleet' -l remove -d 'Delete the core from the hosts at the end.'

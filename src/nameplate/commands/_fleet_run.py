@@ -15,22 +15,25 @@ from time import monotonic
 from nameplate.commands._exit_codes import slow_code
 from nameplate.commands._node_view import print_view, view_of
 from nameplate.errors import CoreError, FileError, Interrupted, UsageError
+from nameplate.execution.core_process import describe_core
 from nameplate.execution.launch import core_path
 from nameplate.fleet.engines.ssh import SshEngine
 from nameplate.fleet.fleet_folder import FleetFolder, FleetStart
+from nameplate.fleet.fleet_plan import GRACE_S, FleetPlan, HostRequests, fleet_plan
 from nameplate.fleet.host_outcome import HostOutcome, failed_text
-from nameplate.fleet.hosts import check_addresses, parse_hosts
+from nameplate.fleet.hosts import check_addresses, groups_of, parse_hosts
 from nameplate.fleet.remote import RemoteRun
 from nameplate.records.inputs import read_input
 from nameplate.report.content.format import count
 from nameplate.report.terminal.console import make_console
+from nameplate.units import parse_duration
 
+# The plan that the core has built in.
+_QUICK, _QUICK_BUDGET = "quick", "60s"
 _MAX_CORE_BYTES = 64 << 20
 # The architecture of an ELF program (e_machine), as uname -m calls it.
 _ELF = b"\x7fELF"
 _ARCHITECTURES = {62: "x86_64", 183: "aarch64"}
-# A round that has begun ends, and a host may be slow to start.
-_GRACE_S = 120.0
 _ROUND_S = 30.0
 _LINE_EVERY_S = 60.0
 
@@ -39,12 +42,15 @@ _LINE_EVERY_S = 60.0
 class FleetOptions:
     """The options of ``nameplate fleet run``, of which either ``hosts`` or ``resumes`` is set."""
 
+    plan: str
+    arguments: Sequence[str]
     hosts: str
     folder: Path
     resumes: bool
-    budget_s: float
+    budget: str | None
     rounds: int | None
     at_once: int | None
+    per_group: str | None
     cores: Sequence[Path]
     installed: str
     removes: bool
@@ -66,10 +72,12 @@ def run_fleet(options: FleetOptions) -> int:
     start = folder.start
     check_addresses(start.hosts)
     digests = {architecture: hashlib.sha256(core).hexdigest() for architecture, core in cores.items()}
-    remote = RemoteRun(start.token, start.id, digests, start.arguments, start.installed)
+    remote = RemoteRun(start.token, start.id, digests, start.arguments, start.installed, start.plan is not None)
+    requests = HostRequests(start.plan, describe_core().probes) if start.plan else None
     progress = _Progress(folder, options.quiet)
     expected_s = _ROUND_S * start.rounds if start.rounds else start.budget_s
-    engine = SshEngine(remote, cores, progress, expected_s, 2 * expected_s + _GRACE_S, start.at_once)
+    engine = SshEngine(remote, cores, progress, expected_s, 2 * expected_s + GRACE_S, start.at_once,
+                       start.groups, requests.request if requests else None)  # fmt: skip
     try:
         engine.measure(folder.missing(), sorted(folder.running))
     except KeyboardInterrupt:
@@ -85,14 +93,32 @@ def run_fleet(options: FleetOptions) -> int:
 
 
 def _new_folder(options: FleetOptions) -> FleetFolder:
-    arguments = ["quick", "--rounds", f"{options.rounds}"] if options.rounds else [
-        "quick", "--budget", f"{options.budget_s:g}s"]  # fmt: skip
+    hosts, plan = parse_hosts(options.hosts), _plan(options)
+    budget_s = parse_duration(options.budget or _QUICK_BUDGET)
+    quick = ["--rounds", f"{options.rounds}"] if options.rounds else ["--budget", f"{budget_s:g}s"]
     start = FleetStart(
-        schema=1, id=secrets.token_hex(8), token=secrets.token_hex(16), arguments=arguments,
-        hosts=parse_hosts(options.hosts), budget_s=options.budget_s, rounds=options.rounds, installed=options.installed,
-        at_once=options.at_once, cores=[str(path.resolve()) for path in options.cores],
+        schema=1, id=secrets.token_hex(8), token=secrets.token_hex(16),
+        arguments=["batch", "../request"] if plan else ["quick", *quick], hosts=hosts, budget_s=budget_s,
+        rounds=options.rounds, installed=options.installed, at_once=options.at_once,
+        cores=[str(path.resolve()) for path in options.cores], plan=plan,
+        groups=groups_of(hosts, options.per_group) if options.per_group else {},
     )  # fmt: skip
     return FleetFolder.create(options.folder, start)
+
+
+def _plan(options: FleetOptions) -> FleetPlan | None:
+    """Return the plan of the hosts, None for the core's plan quick.
+
+    Raises UsageError if it cannot be measured on this machine.
+    """
+    if options.plan == _QUICK and not options.arguments:
+        return None
+    limits = {"budget": options.budget, "rounds": options.rounds}
+    given = {name: str(value) for name, value in limits.items() if value is not None}
+    core = describe_core()
+    plan = fleet_plan(options.plan, options.arguments, given, secrets.randbits(32), core.probes)
+    HostRequests(plan, core.probes).request(core.machine)
+    return plan
 
 
 def _cores(paths: Sequence[Path]) -> dict[str, bytes]:

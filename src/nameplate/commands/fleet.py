@@ -10,30 +10,34 @@ from cyclopts import Parameter
 
 from nameplate.errors import UsageError
 from nameplate.extras import check_extra
-from nameplate.units import parse_duration
 
 GROUP = "Measure"
+DEFAULT_PLAN, FAST_PLAN = "quick", "fast"
 
 Option = Annotated[str | None, Parameter(show_default=False)]
 
 
 def command(  # noqa: PLR0913 (the options of the command line)
     action: Literal["run"],
+    plan_or_probe: str = DEFAULT_PLAN,
     /,
-    *,
+    *parameters: str,
     hosts: Option = None,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"], show_default=False)] = None,
     resume: Annotated[Path | None, Parameter(show_default=False)] = None,
     budget: Option = None,
     rounds: int | None = None,
+    fast: bool = False,
     at_once: int | None = None,
+    per_group: Option = None,
+    per_rack: bool = False,
     core: Annotated[tuple[Path, ...], Parameter(show_default=False, consume_multiple=True)] = (),
     installed: Annotated[str, Parameter(name="--in-place", show_default=False)] = "",
     remove: bool = False,
     json: bool = False,
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"])] = False,
 ) -> int:
-    """Measure the plan quick on many hosts over ssh, and show which of them are slow.
+    """Measure a plan or probe on many hosts over ssh, and show which of them are slow.
 
     The hosts need no Python and no MPI. ssh must log in without a password; its configuration, agent and known hosts
     are used. The core is sent once to ~/.cache/nameplate on each host and started detached, so that a broken connection
@@ -43,6 +47,10 @@ def command(  # noqa: PLR0913 (the options of the command line)
     ----------
     action
         What to do: run.
+    plan_or_probe
+        A plan, such as quick, a probe, or a plan file (.toml), as for nameplate run.
+    parameters
+        Parameters of the probe as name=value, or dir=DIRECTORY of a plan, an absolute path on the hosts.
     hosts
         The hosts: web[001-400],db1, a group of ClusterShell such as @compute, or a file with names.
     output
@@ -50,11 +58,17 @@ def command(  # noqa: PLR0913 (the options of the command line)
     resume
         Measure the hosts of this folder that have no run yet, with the options of its first command.
     budget
-        The time for each host; the first round is always complete. Default: 60s.
+        The time for each host; the first round is always complete. Default: that of the plan.
     rounds
         Take exactly this number of rounds, whatever time they take.
+    fast
+        Measure the plan fast: a few values in 10 s.
     at_once
         The number of hosts that measure at the same time. Default: all of them.
+    per_group
+        Let one host of each group measure at a time. The groups are those of this source of ClusterShell, such as rack.
+    per_rack
+        The same as --per-group rack.
     core
         The nameplate-core to send, one for each architecture of the hosts. Default: the one of this installation.
     installed
@@ -71,15 +85,21 @@ def command(  # noqa: PLR0913 (the options of the command line)
 
     if (hosts is None) == (resume is None):
         raise UsageError("fleet run: give --hosts, or --resume FOLDER to continue a fleet")
-    if resume is not None and (output, budget, rounds, at_once, core, installed) != (None, None, None, None, (), ""):
+    if fast and (plan_or_probe, parameters) != (DEFAULT_PLAN, ()):
+        raise UsageError(f"--fast measures the plan {FAST_PLAN}: leave out {plan_or_probe}, or --fast")
+    if per_rack and per_group:
+        raise UsageError(f"--per-rack is --per-group rack: leave out one of it and --per-group {per_group}")
+    options = FleetOptions(
+        plan=FAST_PLAN if fast else plan_or_probe, arguments=parameters, hosts=hosts or "",
+        folder=resume or output or Path(f"fleet-{datetime.now():%Y%m%d-%H%M%S}"), resumes=resume is not None,
+        budget=budget, rounds=rounds, at_once=at_once, per_group="rack" if per_rack else per_group, cores=core,
+        installed=installed, removes=remove, as_json=json, quiet=quiet,
+    )  # fmt: skip
+    first = (options.plan, output, budget, rounds, at_once, options.per_group, core, installed)
+    if resume is not None and first != (DEFAULT_PLAN, None, None, None, None, None, (), ""):
         raise UsageError("--resume continues with the options of the first command: leave out the others")
     if at_once is not None and at_once < 1:
         raise UsageError(f"--at-once {at_once}: not a number of hosts; use 1 or more")
     if rounds is not None and rounds < 1:
         raise UsageError(f"--rounds {rounds}: not a number of rounds; use 1 or more")
-    options = FleetOptions(
-        hosts=hosts or "", folder=resume or output or Path(f"fleet-{datetime.now():%Y%m%d-%H%M%S}"),
-        resumes=resume is not None, budget_s=parse_duration(budget or "60s"), rounds=rounds, at_once=at_once,
-        cores=core, installed=installed, removes=remove, as_json=json, quiet=quiet,
-    )  # fmt: skip
     return run_fleet(options)

@@ -13,6 +13,7 @@ from pathlib import Path
 import msgspec
 
 from nameplate.errors import FileError, UsageError
+from nameplate.fleet.fleet_plan import FleetPlan
 from nameplate.fleet.host_outcome import HostOutcome
 from nameplate.records.inputs import read_input
 from nameplate.records.machine_record import binding_quota_cpus
@@ -31,7 +32,8 @@ class FleetStart(msgspec.Struct, frozen=True, kw_only=True, tag="fleet", tag_fie
     ``id``, ``token``, ``arguments`` and ``installed`` are those of ``RemoteRun``. ``budget_s`` is the time of each
     host, and ``rounds`` the number of its rounds, None if the budget determines it. ``at_once`` is the number of hosts
     that measure at the same time, None for all, and ``cores`` are the paths of the cores to send, empty for that of the
-    installation.
+    installation. ``plan`` is None if the hosts measure the core's plan quick. ``groups`` has the group of each host if
+    one host of a group measures at a time, otherwise it is empty.
     """
 
     schema: int
@@ -44,6 +46,8 @@ class FleetStart(msgspec.Struct, frozen=True, kw_only=True, tag="fleet", tag_fie
     installed: str = ""
     at_once: int | None = None
     cores: list[str] = []
+    plan: FleetPlan | None = None
+    groups: dict[str, str] = {}
 
 
 class _Started(msgspec.Struct, frozen=True, tag="started", tag_field="type"):

@@ -31,13 +31,15 @@ done
 
 _START = r"""
 [ -z "$work" ] || { say started; exit 0; }
+part=
+new=
+trap 'rm -rf "$part" "$new"' EXIT
 core=$installed
 if [ -z "$core" ]; then
   core=$dir/core-$sha
   if [ "$size" -gt 0 ]; then
     mkdir -p "$dir" 2>/dev/null || { say failed cache "$dir"; exit 0; }
     part=$dir/.part-$id-$$
-    trap 'rm -f "$part"' EXIT
     { head -c "$size" >"$part" && chmod 700 "$part"; } 2>/dev/null || { say failed space "$dir"; exit 0; }
     [ "$(sha256sum <"$part" | cut -c 1-64)" = "$sha" ] || { say failed transfer "$dir"; exit 0; }
     # Other hosts that share this home may run the file that is there.
@@ -54,11 +56,23 @@ fi
 reason=$("$core" --version 2>&1 >/dev/null) ||
   { say failed core "$core" "$(printf %s "$reason" | tr '\n' ' ')"; exit 0; }
 for base in /var/tmp /tmp; do
-  work=$base/nameplate-$id
-  mkdir -m 700 "$work" 2>/dev/null && mkdir "$work/files" 2>/dev/null && break
-  work=
+  new=$base/nameplate-$id-$$
+  mkdir -m 700 "$new" 2>/dev/null && mkdir "$new/files" 2>/dev/null && break
+  rmdir "$new" 2>/dev/null
+  new=
 done
-[ -n "$work" ] || { say failed space /var/tmp; exit 0; }
+[ -n "$new" ] || { say failed space /var/tmp; exit 0; }
+if [ "$asks" = 1 ]; then
+  say machine
+  "$core" --machine 2>/dev/null
+  say asks
+  IFS= read -r bytes || exit 0
+  head -c "$bytes" >"$new/request" 2>/dev/null || { say failed space "$base"; exit 0; }
+  [ "$(wc -c <"$new/request")" -eq "$bytes" ] || exit 0
+fi
+work=$base/nameplate-$id
+mv "$new" "$work" || { say failed space "$base"; exit 0; }
+new=
 detach=$(command -v setsid || echo nohup)
 $detach sh -c 'cd "$1/files" || exit; shift 1
 "$@" >../records 2>../messages </dev/null & echo $! >../pid; wait $!; echo $? >../exit' sh "$work" "$core" $arguments \
@@ -104,7 +118,7 @@ class RemoteRun:
     address of a host the name of the run's folder there is made: several addresses may lead to one machine. ``sha256``
     has the digest of the core for each architecture (``uname -m``), and ``arguments`` are the core's command-line
     arguments, which must not contain spaces. ``installed`` is the path of an installed core on the hosts; "" means that
-    the core is sent.
+    the core is sent. With ``asks``, a host asks for its request file, which is ``../request`` in ``arguments``.
     """
 
     token: str
@@ -112,16 +126,20 @@ class RemoteRun:
     sha256: Mapping[str, str]
     arguments: Sequence[str]
     installed: str = ""
+    asks: bool = False
 
     def start(self, address: str, size_bytes: int = 0) -> bytes:
         """Return the script that starts the core, detached from the connection.
 
         With ``size_bytes`` above 0, that many bytes of the core must follow the script. The answers are "started",
-        "need ARCHITECTURE FILE-SYSTEM" if the host has no such core, or "failed KIND PATH [REASON]".
+        "need ARCHITECTURE FILE-SYSTEM" if the host has no such core, or "failed KIND PATH [REASON]". Before "started",
+        a host that ``asks`` answers "machine", a record with the machine, and "asks"; then it reads a line with a
+        number of bytes, and the request file.
         """
         return self._script(
-            _START, address, size=size_bytes, installed=self.installed, arguments=" ".join(self.arguments)
-        )
+            _START, address, size=size_bytes, installed=self.installed, arguments=" ".join(self.arguments),
+            asks=int(self.asks),
+        )  # fmt: skip
 
     def collect(self, address: str, stop: bool = False) -> bytes:
         """Return the script that prints the records of a core that has ended; with ``stop`` it is ended first.

@@ -6,18 +6,22 @@ connection loses nothing, since the core does not depend on it.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any, Protocol
 
+import msgspec
 from ClusterShell.Event import EventHandler
 from ClusterShell.Task import Task, task_self, task_terminate
 
-from nameplate.control_characters import clean_text
+from nameplate.control_characters import clean_json, clean_text
+from nameplate.errors import NameplateError
+from nameplate.fleet.fleet_plan import HostRequest
 from nameplate.fleet.host_outcome import HostOutcome, Outcome, ssh_outcome, start_outcome
 from nameplate.fleet.remote import COMMAND, MAX_RECORDS_BYTES, RemoteRun
+from nameplate.records.machine_record import Machine
 
 # Connections at the same time.
 FAN_OUT = 64
@@ -54,6 +58,8 @@ class Sink(Protocol):
 @dataclass
 class _Host:
     address: str
+    expected_s: float
+    deadline_s: float
     attempts: int = 0
     is_started: bool = False
     sends_core: bool = False
@@ -68,8 +74,11 @@ class SshEngine:
 
     - ``remote``: what the hosts do; ``cores``: the core for each architecture, as in ``uname -m``
     - ``expected_s``: the time after which a host is asked for its records; ``deadline_s``: the time after which its
-      core is ended
+      core is ended; both are for hosts without a request file
+    - ``request_of``: returns the request file for a machine, and the two times of its host; used if ``remote.asks``.
+      Its errors, of the class NameplateError, are outcomes of the host
     - ``at_once``: the maximum number of hosts that measure at the same time, None for any number
+    - ``groups``: the group of some hosts, such as their rack; of each group one host measures at a time
     """
 
     remote: RemoteRun
@@ -78,8 +87,12 @@ class SshEngine:
     expected_s: float
     deadline_s: float
     at_once: int | None = None
+    groups: Mapping[str, str] = field(default_factory=dict)
+    request_of: Callable[[Machine], HostRequest] | None = None
     fan_out: int = FAN_OUT
-    _waiting: deque[_Host] = field(default_factory=deque)
+    # The hosts of each group, and under "" those without a group.
+    _waiting: dict[str, deque[_Host]] = field(default_factory=lambda: defaultdict(deque))
+    _busy_groups: set[str] = field(default_factory=set)
     _active: dict[str, _Host] = field(default_factory=dict)
     # Hosts that wait until another one has received the core, by their common home directory.
     _sending: dict[str, list[_Host]] = field(default_factory=dict)
@@ -90,10 +103,12 @@ class SshEngine:
 
         KeyboardInterrupt ends the cores on all hosts; what they have measured is collected.
         """
-        self._waiting.extend(_Host(address) for address in addresses)
+        for address in addresses:
+            self._waiting[self.groups.get(address, "")].append(self._host(address))
         task = self._task()
         for address in running:
-            host = self._active[address] = _Host(address, is_started=True, started_s=monotonic())
+            host = self._activated(self._host(address))
+            host.is_started, host.started_s = True, monotonic()
             self._collect(host)
         self._start_next()
         try:
@@ -107,9 +122,12 @@ class SshEngine:
         """Remove the cores from hosts, and tell the sink of those where that failed."""
         task = self._task()
         for address in addresses:
-            host = self._active[address] = _Host(address)
+            host = self._active[address] = self._host(address)
             self._call(host, self.remote.remove(address), self._removed)
         task.run()
+
+    def _host(self, address: str) -> _Host:
+        return _Host(address, self.expected_s, self.deadline_s)
 
     def _task(self) -> Task:
         task = task_self()
@@ -132,10 +150,18 @@ class SshEngine:
         task.run()
 
     def _start_next(self) -> None:
-        while self._waiting and (self.at_once is None or len(self._active) < self.at_once):
-            host = self._waiting.popleft()
-            self._active[host.address] = host
-            self._call(host, self.remote.start(host.address), self._start_answered)
+        for group, hosts in self._waiting.items():
+            while hosts and group not in self._busy_groups:
+                if self.at_once is not None and len(self._active) >= self.at_once:
+                    return
+                host = self._activated(hosts.popleft())
+                self._call(host, self.remote.start(host.address), self._start_answered)
+
+    def _activated(self, host: _Host) -> _Host:
+        self._active[host.address] = host
+        if group := self.groups.get(host.address):
+            self._busy_groups.add(group)
+        return host
 
     def _call(self, host: _Host, data: bytes, answered: Callable[[_Host, _Call], None]) -> None:
         call = _Call(self, host, data, answered)
@@ -148,6 +174,24 @@ class SshEngine:
         worker.write(data)
 
     def _start_answered(self, host: _Host, call: _Call) -> None:
+        call.worker.set_write_eof()
+
+    def _machine_answered(self, host: _Host, call: _Call) -> None:
+        """Send the request file for the machine of a host."""
+        assert self.request_of is not None
+        try:
+            # A library may print a line before the record.
+            record = next((line for line in call.records if line.startswith(b"{")), b"")
+            request = self.request_of(msgspec.json.decode(clean_json(record), type=Machine))
+        # A valid machine may still have impossible values.
+        except (NameplateError, msgspec.DecodeError, RecursionError, ArithmeticError, LookupError, ValueError) as error:
+            call.outcome = HostOutcome(address=host.address, outcome="cannot run", reason=str(error),
+                                       advice="measure another plan there")  # fmt: skip
+            self.sink.ended(call.outcome)
+        else:
+            host.expected_s, host.deadline_s = request.expected_s, request.deadline_s
+            call.worker.write(b"%d\n" % len(request.text) + request.text)
+        call.records.clear()
         call.worker.set_write_eof()
 
     def _finished(self, call: _Call) -> None:
@@ -192,7 +236,7 @@ class SshEngine:
         if kind == "started":
             host.is_started, host.started_s, host.attempts = True, monotonic(), 0
             self.sink.started(host.address)
-            self._later(self.expected_s, lambda: self._collect(host))
+            self._later(host.expected_s, lambda: self._collect(host))
         elif kind == "need" and not host.sends_core:
             self._send(host, *rest.split(" ", 1))
         else:
@@ -220,7 +264,7 @@ class SshEngine:
             self._call(other, self.remote.start(other.address), self._start_answered)
 
     def _collect(self, host: _Host) -> None:
-        is_late = monotonic() - host.started_s > self.deadline_s
+        is_late = monotonic() - host.started_s > host.deadline_s
         self._call(host, self.remote.collect(host.address, stop=is_late), self._collected)
 
     def _collected(self, host: _Host, call: _Call) -> None:
@@ -229,7 +273,7 @@ class SshEngine:
             call.worker.set_write_eof()
             return
         outcome = call.too_large() or self.sink.records(host.address, call.records)
-        is_late = monotonic() - host.started_s > self.deadline_s
+        is_late = monotonic() - host.started_s > host.deadline_s
         call.outcome = self._judged(call, outcome, is_late)
         call.records.clear()
         self.sink.ended(call.outcome)
@@ -263,6 +307,7 @@ class SshEngine:
     def _end(self, host: _Host, outcome: HostOutcome | None) -> None:
         self._release(host)
         self._active.pop(host.address, None)
+        self._busy_groups.discard(self.groups.get(host.address, ""))
         if outcome is not None:
             self.sink.ended(outcome)
         self._start_next()
@@ -296,6 +341,7 @@ class _Call(EventHandler):  # type: ignore[misc]
         self.outcome: HostOutcome | None = None
         self.rc: int | None = None
         self.timed_out = False
+        self.has_asked = False
         self._engine = engine
         self._token = f"{engine.remote.token} ".encode()
         self._n_bytes = 0
@@ -327,8 +373,11 @@ class _Call(EventHandler):  # type: ignore[misc]
             self.exit_code = rest
         elif kind == "message":
             self.said = [*self.said, rest[:_MAX_MESSAGE]][-_MAX_MESSAGES:]
-        elif kind == "records":
+        elif kind in ("records", "machine"):
             self._is_in_records = True
+        elif kind == "asks" and self._engine.remote.asks and not self.has_asked:
+            self.has_asked, self._is_in_records = True, False
+            self._engine._machine_answered(self.host, self)
         elif not self.answer:
             self.answer, self._is_in_records = text, False
             self.answered(self.host, self)
