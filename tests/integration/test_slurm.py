@@ -6,6 +6,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -19,6 +20,7 @@ from hypothesis import strategies as st
 
 from nameplate.execution.launch import CORE_VARIABLE, launch_with, mpi_programs
 from nameplate.execution.srun import PMI_OF
+from nameplate.fleet.fleet_folder import FleetFolder
 from nameplate.hostlist import compress, expand
 from nameplate.results.measurements import RunFile
 from nameplate.results.run_file import read_run
@@ -288,3 +290,17 @@ def test_host_lists_agree_with_slurm(names: list[str]) -> None:
     text = said("scontrol", "show", "hostlist", ",".join(names)).strip()
     assert compress(names) == text
     assert expand(text) == said("scontrol", "show", "hostnames", text).split()
+
+
+def test_a_fleet_is_the_hosts_of_an_allocation(tmp_path: Path) -> None:
+    """The cluster has one host, which other tests may disturb."""
+    command = nameplate("fleet", "run", "cpu_flops", "threads=1", "--engine", "srun", "--rounds", "2", "-o", "fleet")
+    done = run("salloc", "-N", "1", "--quiet", *command)
+    assert done.returncode in (0, 3), done.stderr
+    (outcome,) = FleetFolder.open(tmp_path / "fleet").outcomes.values()
+    assert outcome.outcome in ("measured", "busy")
+    assert outcome.address == socket.gethostname().partition(".")[0]
+    assert read_run(tmp_path / "fleet" / outcome.file).run.plan.name == "cpu_flops"
+    assert sorted(path.name for path in (tmp_path / "fleet").iterdir()) == ["fleet.hosts", "runs"]
+    outside = run(*nameplate("fleet", "run", "--engine", "srun", "-o", "other"))
+    assert (outside.returncode, "there is no allocation" in outside.stderr) == (2, True)

@@ -51,7 +51,7 @@ PACKAGES = {
         ["*"], ["fio_output", "tool_process", "text_table"], ["fio_jobs", "paired"], ["external"], ["imported_run"],
     ],
     "history": [["*"], ["update"], ["changes"]],
-    "fleet": [["*"], ["fleet_folder", "fleet_report"], ["engines"]],
+    "fleet": [["*"], ["fleet_folder", "fleet_report", "sink"], ["engines"]],
     "studies": [["published"], ["_*"], ["*"]],
     # The content of a report, its formats, its looks, and its files.
     "report": [
@@ -162,7 +162,17 @@ def test_nothing_private_is_imported_from_another_package(path: Path) -> None:
 
 
 # Folders whose modules are named after a command, an option's value, a tool, a plan, or the content that they draw.
-SAME_NAMES = {"commands", "terminal", "charts", "chart_files", "exports", "comparison_exports", "external", "studies"}
+SAME_NAMES = {
+    "commands",
+    "terminal",
+    "charts",
+    "chart_files",
+    "exports",
+    "comparison_exports",
+    "external",
+    "engines",
+    "studies",
+}
 
 
 def test_a_file_name_occurs_twice_only_where_the_folder_tells_the_files_apart() -> None:

@@ -5,7 +5,7 @@
 function __fish_nameplate_using_command
     set -l cmd (commandline -opc)
     set -l subcommands
-    set -l options_with_values '--against --at-least --at-once --blas --budget --by --charts --commands --core --detect --expect --fail-on --figures --format --gate --hosts --in-place --key-file --last --learn --listen --machine --max-bytes --max-seconds --max-sessions --mpi --new --new-key --output --pairs --peer --per-group --per-node --port --precision --prepare --priority --rated --read-device --recheck --report --resume --root --rounds --samples --seed --series --setup --slurm --study --time --type --user --warmup -f -o'
+    set -l options_with_values '--against --at-least --at-once --blas --budget --by --charts --commands --core --detect --engine --expect --fail-on --figures --format --gate --hosts --in-place --key-file --last --launcher --learn --listen --machine --max-bytes --max-seconds --max-sessions --mpi --new --new-key --output --pairs --peer --per-group --per-node --port --precision --prepare --priority --rated --read-device --recheck --report --resume --root --rounds --samples --seed --series --setup --slurm --study --time --type --user --warmup -f -o'
     set -l all_commands 'ab check compare doctor fleet history list machine nodes plan report run serve show versus'
     set -l skip_next 0
     # Extract command words (only real subcommand names) from command line
@@ -45,7 +45,7 @@ end
 function __fish_nameplate_positional_index
     set -l cmd (commandline -opc)
     set -l path_len $argv[1]
-    set -l options_with_values '--against --at-least --at-once --blas --budget --by --charts --commands --core --detect --expect --fail-on --figures --format --gate --hosts --in-place --key-file --last --learn --listen --machine --max-bytes --max-seconds --max-sessions --mpi --new --new-key --output --pairs --peer --per-group --per-node --port --precision --prepare --priority --rated --read-device --recheck --report --resume --root --rounds --samples --seed --series --setup --slurm --study --time --type --user --warmup -f -o'
+    set -l options_with_values '--against --at-least --at-once --blas --budget --by --charts --commands --core --detect --engine --expect --fail-on --figures --format --gate --hosts --in-place --key-file --last --launcher --learn --listen --machine --max-bytes --max-seconds --max-sessions --mpi --new --new-key --output --pairs --peer --per-group --per-node --port --precision --prepare --priority --rated --read-device --recheck --report --resume --root --rounds --samples --seed --series --setup --slurm --study --time --type --user --warmup -f -o'
     set -l skip_next 0
     set -l consumed_path 0
     set -l count 0
@@ -73,7 +73,7 @@ end
 # Root-level commands
 complete -c nameplate -n __fish_use_subcommand -a 'ab' -d 'Measure two variants in alternation until B is FASTER than A, SLOWER or the SAM…'
 complete -c nameplate -n __fish_use_subcommand -a 'check' -d 'Judge whether this machine, or the machine of an earlier run, delivers the expe…'
-complete -c nameplate -n __fish_use_subcommand -a 'fleet' -d 'Measure a plan or probe on many hosts over ssh, and show which of them are slow.'
+complete -c nameplate -n __fish_use_subcommand -a 'fleet' -d 'Measure a plan or probe on many hosts, over ssh or with a launcher, and show wh…'
 complete -c nameplate -n __fish_use_subcommand -a 'run' -d 'Measure a plan or a probe, and show on one screen what the machine delivers and…'
 complete -c nameplate -n __fish_use_subcommand -a 'serve' -d 'Serve as the peer of another machine'\''s network probes until Ctrl-C.'
 complete -c nameplate -n __fish_use_subcommand -a 'versus' -d 'Compare nameplate with the installed reference tools on the same work, in paire…'
@@ -171,6 +171,8 @@ complete -c nameplate -n '__fish_nameplate_using_command fleet' -l help -d 'Disp
 complete -c nameplate -n '__fish_nameplate_using_command fleet' -s h -d 'Display this message and exit.'
 complete -c nameplate -n '__fish_nameplate_using_command fleet' -l version -d 'Display application version.'
 complete -c nameplate -n '__fish_nameplate_using_command fleet' -l hosts -r -d 'The hosts: web[001-400],db1, a group of ClusterShell such as @compute, or a fil…'
+complete -c nameplate -n '__fish_nameplate_using_command fleet' -l engine -x -a 'ssh srun' -d 'How to reach the hosts: ssh, or srun in an allocation of Slurm, whose hosts are…'
+complete -c nameplate -n '__fish_nameplate_using_command fleet' -l launcher -r -d 'A command that starts a program once on each host, such as '\''flux exec -r all'\'' o…'
 complete -c nameplate -n '__fish_nameplate_using_command fleet' -l output -r -F -d 'The folder for the run files. Default: fleet-DATE-TIME in the current directory.'
 complete -c nameplate -n '__fish_nameplate_using_command fleet' -s o -r -F -d 'The folder for the run files. Default: fleet-DATE-TIME in the current directory.'
 complete -c nameplate -n '__fish_nameplate_using_command fleet' -l resume -r -F -d 'Measure the hosts of this folder that have no run yet, with the options of its …'

@@ -5,21 +5,26 @@ from __future__ import annotations
 import hashlib
 import secrets
 import shlex
+import shutil
 import sys
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 
+from nameplate.commands._ab_commands import split_command
 from nameplate.commands._exit_codes import slow_code
 from nameplate.commands._node_view import print_view, view_of
 from nameplate.errors import CoreError, FileError, Interrupted, UsageError
 from nameplate.execution.core_process import describe_core
 from nameplate.execution.launch import core_path
+from nameplate.fleet.engines.launcher import LauncherEngine
+from nameplate.fleet.engines.srun import NAME as SRUN_NAME
+from nameplate.fleet.engines.srun import allocated_hosts, srun_command
 from nameplate.fleet.engines.ssh import SshEngine
-from nameplate.fleet.fleet_folder import FleetFolder, FleetStart
-from nameplate.fleet.fleet_plan import GRACE_S, FleetPlan, HostRequests, fleet_plan
+from nameplate.fleet.fleet_folder import Engine, FleetFolder, FleetStart
+from nameplate.fleet.fleet_plan import GRACE_S, FleetPlan, HostRequest, HostRequests, fleet_plan
 from nameplate.fleet.host_outcome import HostOutcome, failed_text
 from nameplate.fleet.hosts import check_addresses, groups_of, parse_hosts
 from nameplate.fleet.remote import RemoteRun
@@ -36,14 +41,22 @@ _ELF = b"\x7fELF"
 _ARCHITECTURES = {62: "x86_64", 183: "aarch64"}
 _ROUND_S = 30.0
 _LINE_EVERY_S = 60.0
+# The name of the folder in which the processes of a launcher exchange files with this command.
+_EXCHANGE = ".exchange-"
 
 
 @dataclass(frozen=True, kw_only=True)
 class FleetOptions:
-    """The options of ``nameplate fleet run``, of which either ``hosts`` or ``resumes`` is set."""
+    """The options of ``nameplate fleet run``.
+
+    ``hosts`` is "" if the engine knows the hosts, or if the fleet ``resumes``. ``launcher`` is the command of a
+    launcher, "" for none.
+    """
 
     plan: str
     arguments: Sequence[str]
+    engine: Engine
+    launcher: str
     hosts: str
     folder: Path
     resumes: bool
@@ -66,34 +79,92 @@ def run_fleet(options: FleetOptions) -> int:
         FileError: the folder or a core cannot be read or written.
         Interrupted: the user stopped the run; what was measured is in the folder.
     """
+    _check(options)
     folder = FleetFolder.open(options.folder) if options.resumes else None
     cores = _cores(options.cores if folder is None else [Path(path) for path in folder.start.cores])
     folder = folder or _new_folder(options)
-    start = folder.start
-    check_addresses(start.hosts)
-    digests = {architecture: hashlib.sha256(core).hexdigest() for architecture, core in cores.items()}
-    remote = RemoteRun(start.token, start.id, digests, start.arguments, start.installed, start.plan is not None)
-    requests = HostRequests(start.plan, describe_core().probes) if start.plan else None
+    check_addresses(folder.start.hosts)
     progress = _Progress(folder, options.quiet)
-    expected_s = _ROUND_S * start.rounds if start.rounds else start.budget_s
-    engine = SshEngine(remote, cores, progress, expected_s, 2 * expected_s + GRACE_S, start.at_once,
-                       start.groups, requests.request if requests else None)  # fmt: skip
     try:
-        engine.measure(folder.missing(), sorted(folder.running))
+        if folder.start.engine == "ssh":
+            _measure_over_ssh(folder, cores, progress, options.removes)
+        else:
+            _measure_with_launcher(folder, cores, progress)
     except KeyboardInterrupt:
-        raise Interrupted(
-            f"stopped; continue with: nameplate fleet run --resume {shlex.quote(str(folder.path))}"
-        ) from None
+        raise Interrupted(f"stopped; continue with: {_resume_command(folder)}") from None
     finally:
         progress.end()
-    if options.removes:
-        collected = [address for address, outcome in folder.outcomes.items() if outcome.file]
-        SshEngine(remote, cores, progress, expected_s, expected_s).remove(collected)
     return _show(folder, options.as_json)
 
 
+def _check(options: FleetOptions) -> None:
+    """Raise UsageError for options that are impossible, or impossible together."""
+    has_launcher = options.launcher != "" or options.engine != "ssh"
+    first = (options.plan, options.budget, options.rounds, options.at_once, options.per_group, options.cores)
+    if (options.hosts != "" or has_launcher) == options.resumes:
+        raise UsageError("fleet run: give --hosts, --engine srun or --launcher, or --resume FOLDER to continue a fleet")
+    if options.resumes and (first != (_QUICK, None, None, None, None, ()) or options.installed):
+        raise UsageError("--resume continues with the options of the first command: leave out the others")
+    if options.launcher and options.engine != "ssh":
+        raise UsageError(f"--launcher and --engine {options.engine}: leave out one of them")
+    if options.removes and has_launcher:
+        raise UsageError("--remove: only ssh leaves the core on hosts; leave it out")
+    if options.at_once is not None and options.at_once < 1:
+        raise UsageError(f"--at-once {options.at_once}: not a number of hosts; use 1 or more")
+    if options.rounds is not None and options.rounds < 1:
+        raise UsageError(f"--rounds {options.rounds}: not a number of rounds; use 1 or more")
+
+
+def _measure_over_ssh(folder: FleetFolder, cores: Mapping[str, bytes], progress: _Progress, removes: bool) -> None:
+    start = folder.start
+    digests = {architecture: hashlib.sha256(core).hexdigest() for architecture, core in cores.items()}
+    remote = RemoteRun(start.token, start.id, digests, start.arguments, start.installed, start.plan is not None)
+    engine = SshEngine(remote, cores, progress, _expected_s(start), _deadline_s(start), start.at_once, start.groups,
+                       _request_of(start))  # fmt: skip
+    engine.measure(folder.missing(), sorted(folder.running))
+    if removes:
+        collected = [address for address, outcome in folder.outcomes.items() if outcome.file]
+        SshEngine(remote, cores, progress, 0.0, 0.0).remove(collected)
+
+
+def _measure_with_launcher(folder: FleetFolder, cores: Mapping[str, bytes], progress: _Progress) -> None:
+    start = folder.start
+    # Processes of an earlier command that was killed look there.
+    earlier = [*folder.path.glob(f"{_EXCHANGE}*")]
+    for exchange in earlier:
+        (exchange / "stop").touch()
+    # Nothing of a killed launcher is collected later.
+    folder.running.clear()
+    missing = folder.missing()
+    is_srun = start.engine == "srun"
+    LauncherEngine(
+        command=srun_command(missing) if is_srun else start.launcher, name=SRUN_NAME if is_srun else '"$(uname -n)"',
+        exchange=folder.path.resolve() / f"{_EXCHANGE}{secrets.token_hex(4)}", installed=start.installed, cores=cores,
+        arguments=start.arguments, sink=progress, deadline_s=_deadline_s(start), at_once=start.at_once,
+        groups=start.groups, request_of=_request_of(start),
+    ).measure(missing, folder.addresses.values())  # fmt: skip
+    for exchange in earlier:
+        shutil.rmtree(exchange, ignore_errors=True)
+
+
+def _request_of(start: FleetStart) -> Callable[[bytes], HostRequest] | None:
+    return HostRequests(start.plan, describe_core().probes).request_of if start.plan else None
+
+
+def _expected_s(start: FleetStart) -> float:
+    """Return the time in seconds that a host without a request file probably takes."""
+    return _ROUND_S * start.rounds if start.rounds else start.budget_s
+
+
+def _deadline_s(start: FleetStart) -> float:
+    return 2 * _expected_s(start) + GRACE_S
+
+
 def _new_folder(options: FleetOptions) -> FleetFolder:
-    hosts, plan = parse_hosts(options.hosts), _plan(options)
+    hosts = parse_hosts(options.hosts) if options.hosts else []
+    if options.engine == "srun" and not hosts:
+        hosts = allocated_hosts()
+    plan = _plan(options)
     budget_s = parse_duration(options.budget or _QUICK_BUDGET)
     quick = ["--rounds", f"{options.rounds}"] if options.rounds else ["--budget", f"{budget_s:g}s"]
     start = FleetStart(
@@ -102,8 +173,20 @@ def _new_folder(options: FleetOptions) -> FleetFolder:
         rounds=options.rounds, installed=options.installed, at_once=options.at_once,
         cores=[str(path.resolve()) for path in options.cores], plan=plan,
         groups=groups_of(hosts, options.per_group) if options.per_group else {},
+        engine="launcher" if options.launcher else options.engine, launcher=_launcher(options.launcher),
     )  # fmt: skip
     return FleetFolder.create(options.folder, start)
+
+
+def _launcher(text: str) -> list[str]:
+    """Return the arguments of a launcher, none for an empty text.
+
+    Raises UsageError if the launcher is not found.
+    """
+    argv = split_command(text)
+    if argv and shutil.which(argv[0]) is None:
+        raise UsageError(f"--launcher '{argv[0]}': not found on PATH; give its full path")
+    return argv
 
 
 def _plan(options: FleetOptions) -> FleetPlan | None:
@@ -178,7 +261,7 @@ class _Progress:
         outcomes = Counter(outcome.outcome for outcome in folder.outcomes.values())
         n_measured = outcomes.pop("measured", 0)
         text = (
-            f"{count(len(folder.start.hosts), 'host')}: {n_measured} measured, {len(folder.running)} running, "
+            f"{count(len(folder.hosts), 'host')}: {n_measured} measured, {len(folder.running)} running, "
             f"{sum(outcomes.values())} failed"
         )
         start, end = ("\r", "\033[K") if self._is_terminal else ("", "")
@@ -189,7 +272,7 @@ def _show(folder: FleetFolder, as_json: bool) -> int:
     """Print the nodes of the fleet and the hosts that failed; return 1 if one is slow, else 3 if one failed."""
     failed = folder.failed
     if not folder.addresses:
-        raise CoreError(f"none of {count(len(folder.start.hosts), 'host')} was measured: {failed_text(failed[0])}")
+        raise CoreError(f"none of {count(len(folder.hosts), 'host')} was measured: {failed_text(failed[0])}")
     try:
         view = view_of([folder.path])
     except FileError as error:

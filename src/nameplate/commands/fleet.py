@@ -23,6 +23,8 @@ def command(  # noqa: PLR0913 (the options of the command line)
     /,
     *parameters: str,
     hosts: Option = None,
+    engine: Literal["ssh", "srun"] = "ssh",
+    launcher: str = "",
     output: Annotated[Path | None, Parameter(name=["--output", "-o"], show_default=False)] = None,
     resume: Annotated[Path | None, Parameter(show_default=False)] = None,
     budget: Option = None,
@@ -37,7 +39,7 @@ def command(  # noqa: PLR0913 (the options of the command line)
     json: bool = False,
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"])] = False,
 ) -> int:
-    """Measure a plan or probe on many hosts over ssh, and show which of them are slow.
+    """Measure a plan or probe on many hosts, over ssh or with a launcher, and show which of them are slow.
 
     The hosts need no Python and no MPI. ssh must log in without a password; its configuration, agent and known hosts
     are used. The core is sent once to ~/.cache/nameplate on each host and started detached, so that a broken connection
@@ -53,6 +55,11 @@ def command(  # noqa: PLR0913 (the options of the command line)
         Parameters of the probe as name=value, or dir=DIRECTORY of a plan, an absolute path on the hosts.
     hosts
         The hosts: web[001-400],db1, a group of ClusterShell such as @compute, or a file with names.
+    engine
+        How to reach the hosts: ssh, or srun in an allocation of Slurm, whose hosts are the default.
+    launcher
+        A command that starts a program once on each host, such as 'flux exec -r all' or pbsdsh. All hosts must see the
+        output folder under the same path.
     output
         The folder for the run files. Default: fleet-DATE-TIME in the current directory.
     resume
@@ -83,23 +90,17 @@ def command(  # noqa: PLR0913 (the options of the command line)
     check_extra("fleet", f"fleet {action}")
     from nameplate.commands._fleet_run import FleetOptions, run_fleet  # noqa: PLC0415 (the extra may be missing)
 
-    if (hosts is None) == (resume is None):
-        raise UsageError("fleet run: give --hosts, or --resume FOLDER to continue a fleet")
     if fast and (plan_or_probe, parameters) != (DEFAULT_PLAN, ()):
         raise UsageError(f"--fast measures the plan {FAST_PLAN}: leave out {plan_or_probe}, or --fast")
     if per_rack and per_group:
         raise UsageError(f"--per-rack is --per-group rack: leave out one of it and --per-group {per_group}")
+    if resume is not None and output is not None:
+        raise UsageError(f"--resume continues in its folder: leave out -o {output}")
     options = FleetOptions(
-        plan=FAST_PLAN if fast else plan_or_probe, arguments=parameters, hosts=hosts or "",
+        plan=FAST_PLAN if fast else plan_or_probe, arguments=parameters, engine=engine,
+        launcher=launcher, hosts=hosts or "",
         folder=resume or output or Path(f"fleet-{datetime.now():%Y%m%d-%H%M%S}"), resumes=resume is not None,
         budget=budget, rounds=rounds, at_once=at_once, per_group="rack" if per_rack else per_group, cores=core,
         installed=installed, removes=remove, as_json=json, quiet=quiet,
     )  # fmt: skip
-    first = (options.plan, output, budget, rounds, at_once, options.per_group, core, installed)
-    if resume is not None and first != (DEFAULT_PLAN, None, None, None, None, None, (), ""):
-        raise UsageError("--resume continues with the options of the first command: leave out the others")
-    if at_once is not None and at_once < 1:
-        raise UsageError(f"--at-once {at_once}: not a number of hosts; use 1 or more")
-    if rounds is not None and rounds < 1:
-        raise UsageError(f"--rounds {rounds}: not a number of rounds; use 1 or more")
     return run_fleet(options)

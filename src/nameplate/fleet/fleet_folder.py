@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
+from typing import Literal, TypeAlias
 
 import msgspec
 
@@ -26,6 +27,9 @@ _MAX_BYTES = 256 << 20
 _UNSAFE = re.compile(r"[^A-Za-z0-9._:@-]")
 
 
+Engine: TypeAlias = Literal["ssh", "srun", "launcher"]
+
+
 class FleetStart(msgspec.Struct, frozen=True, kw_only=True, tag="fleet", tag_field="type"):
     """The first line of the file: the hosts that are to be measured, and the names by which their runs are found.
 
@@ -33,7 +37,8 @@ class FleetStart(msgspec.Struct, frozen=True, kw_only=True, tag="fleet", tag_fie
     host, and ``rounds`` the number of its rounds, None if the budget determines it. ``at_once`` is the number of hosts
     that measure at the same time, None for all, and ``cores`` are the paths of the cores to send, empty for that of the
     installation. ``plan`` is None if the hosts measure the core's plan quick. ``groups`` has the group of each host if
-    one host of a group measures at a time, otherwise it is empty.
+    one host of a group measures at a time, otherwise it is empty. ``engine`` is how hosts are reached, and ``launcher``
+    the command of a launcher; with one that is not srun, ``hosts`` is empty if the user did not name them.
     """
 
     schema: int
@@ -48,6 +53,8 @@ class FleetStart(msgspec.Struct, frozen=True, kw_only=True, tag="fleet", tag_fie
     cores: list[str] = []
     plan: FleetPlan | None = None
     groups: dict[str, str] = {}
+    engine: Engine = "ssh"
+    launcher: list[str] = []
 
 
 class _Started(msgspec.Struct, frozen=True, tag="started", tag_field="type"):
@@ -121,6 +128,11 @@ class FleetFolder:
             raise FileError(f"{file}: its first line does not begin a fleet")
         folder._complete_bytes = content.rfind(b"\n") + 1
         return folder
+
+    @property
+    def hosts(self) -> list[str]:
+        """Return the hosts to measure; those that a launcher has started so far, if it alone knows them."""
+        return self.start.hosts or sorted({*self.outcomes, *self.running})
 
     @property
     def addresses(self) -> dict[Path, str]:

@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 
 import msgspec
 
+from nameplate.control_characters import clean_json
 from nameplate.errors import UsageError
 from nameplate.planning.budget import longest_s
 from nameplate.planning.file_size import OTHERWISE_BYTES
@@ -73,6 +74,20 @@ class HostRequests:
     plan: FleetPlan
     probes: Mapping[str, ProbeInfo]
     _requests: dict[bytes, HostRequest] = field(default_factory=dict)
+
+    def request_of(self, record: bytes) -> HostRequest:
+        """Return the request for a machine, given the record that its core prints with ``--machine``.
+
+        Raises:
+            UsageError: the record is not valid, or the plan cannot be measured with these options on this machine.
+        """
+        try:
+            return self.request(msgspec.json.decode(clean_json(record), type=Machine))
+        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+            raise UsageError(f"its core does not describe the machine: {error}") from None
+        # A valid machine may still have impossible values.
+        except (ArithmeticError, LookupError, ValueError) as error:
+            raise UsageError(f"its core describes an impossible machine: {error}") from None
 
     def request(self, machine: Machine) -> HostRequest:
         """Return the request for a machine.

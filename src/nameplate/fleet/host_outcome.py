@@ -71,6 +71,25 @@ def start_outcome(address: str, answer: str) -> HostOutcome:
     return HostOutcome(address=address, outcome=outcome, reason=text.format(path, reason.strip()), advice=advice)
 
 
+# The exit codes of a core that a signal ended; "killed" if its shell was killed as well.
+_KILLED = ("killed", "137", "143", "129")
+
+
+def core_outcome(outcome: HostOutcome, exit_code: str, message: str, is_late: bool) -> HostOutcome:
+    """Return the outcome of a host whose core has ended, with its last message if it did not end well.
+
+    ``outcome`` is that of the host's records. ``exit_code`` is the core's exit code as text, "killed" if it is unknown,
+    and ``message`` the last line that it wrote to standard error. ``is_late`` says whether it was ended after its
+    deadline.
+    """
+    if outcome.outcome not in ("invalid", "stopped") or exit_code == "0":
+        return outcome
+    kind: Outcome = "timed out" if is_late else "killed" if exit_code in _KILLED else "cannot run"
+    return HostOutcome(address=outcome.address, outcome=kind, file=outcome.file,
+                       reason=message or f"its core ended with {exit_code}",
+                       advice="run the core there by hand")  # fmt: skip
+
+
 def failed_text(outcome: HostOutcome) -> str:
     """Return why a host has no run and what to do, such as "refused: Permission denied; let ssh log in there …"."""
     return "; ".join(filter(None, [f"{outcome.outcome}: {outcome.reason}", outcome.advice]))

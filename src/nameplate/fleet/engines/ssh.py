@@ -10,18 +10,17 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from time import monotonic
-from typing import Any, Protocol
+from typing import Any
 
-import msgspec
 from ClusterShell.Event import EventHandler
 from ClusterShell.Task import Task, task_self, task_terminate
 
-from nameplate.control_characters import clean_json, clean_text
+from nameplate.control_characters import clean_text
 from nameplate.errors import NameplateError
 from nameplate.fleet.fleet_plan import HostRequest
-from nameplate.fleet.host_outcome import HostOutcome, Outcome, ssh_outcome, start_outcome
+from nameplate.fleet.host_outcome import HostOutcome, core_outcome, ssh_outcome, start_outcome
 from nameplate.fleet.remote import COMMAND, MAX_RECORDS_BYTES, RemoteRun
-from nameplate.records.machine_record import Machine
+from nameplate.fleet.sink import Sink
 
 # Connections at the same time.
 FAN_OUT = 64
@@ -31,28 +30,10 @@ _SSH_FAILED = 255
 _SSH_OPTIONS = "-oServerAliveInterval=15"
 # A connection that is slower when it sends the core is given up.
 _MIN_BYTES_PER_S = 20e3
-# The exit codes of a core that a signal ended; "killed" if its shell was killed as well.
-_KILLED = ("killed", "137", "143", "129")
 _MAX_MESSAGE, _MAX_MESSAGES = 2000, 20
 # The pauses before further attempts after ssh itself failed, such as at the limit of unauthenticated connections.
 _RETRY_PAUSES_S = (1.0, 3.0, 9.0, 27.0)
 _POLL_S, _MAX_POLL_S = 3.0, 30.0
-
-
-class Sink(Protocol):
-    """Receives what the engine learns about hosts."""
-
-    def started(self, address: str) -> None:
-        """Note that the core runs on a host, so that its records can be collected later."""
-
-    def records(self, address: str, lines: Iterable[bytes]) -> HostOutcome:
-        """Keep the records of a host, and return its outcome."""
-
-    def ended(self, outcome: HostOutcome) -> None:
-        """Note the outcome of a host."""
-
-    def not_removed(self, address: str, reason: str) -> None:
-        """Note that the core could not be removed from a host."""
 
 
 @dataclass
@@ -75,8 +56,8 @@ class SshEngine:
     - ``remote``: what the hosts do; ``cores``: the core for each architecture, as in ``uname -m``
     - ``expected_s``: the time after which a host is asked for its records; ``deadline_s``: the time after which its
       core is ended; both are for hosts without a request file
-    - ``request_of``: returns the request file for a machine, and the two times of its host; used if ``remote.asks``.
-      Its errors, of the class NameplateError, are outcomes of the host
+    - ``request_of``: returns the request file for the record of a machine, and the two times of its host; used if
+      ``remote.asks``. Its errors, of the class NameplateError, are outcomes of the host
     - ``at_once``: the maximum number of hosts that measure at the same time, None for any number
     - ``groups``: the group of some hosts, such as their rack; of each group one host measures at a time
     """
@@ -88,7 +69,7 @@ class SshEngine:
     deadline_s: float
     at_once: int | None = None
     groups: Mapping[str, str] = field(default_factory=dict)
-    request_of: Callable[[Machine], HostRequest] | None = None
+    request_of: Callable[[bytes], HostRequest] | None = None
     fan_out: int = FAN_OUT
     # The hosts of each group, and under "" those without a group.
     _waiting: dict[str, deque[_Host]] = field(default_factory=lambda: defaultdict(deque))
@@ -181,10 +162,8 @@ class SshEngine:
         assert self.request_of is not None
         try:
             # A library may print a line before the record.
-            record = next((line for line in call.records if line.startswith(b"{")), b"")
-            request = self.request_of(msgspec.json.decode(clean_json(record), type=Machine))
-        # A valid machine may still have impossible values.
-        except (NameplateError, msgspec.DecodeError, RecursionError, ArithmeticError, LookupError, ValueError) as error:
+            request = self.request_of(next((line for line in call.records if line.startswith(b"{")), b""))
+        except NameplateError as error:
             call.outcome = HostOutcome(address=host.address, outcome="cannot run", reason=str(error),
                                        advice="measure another plan there")  # fmt: skip
             self.sink.ended(call.outcome)
@@ -274,7 +253,9 @@ class SshEngine:
             return
         outcome = call.too_large() or self.sink.records(host.address, call.records)
         is_late = monotonic() - host.started_s > host.deadline_s
-        call.outcome = self._judged(call, outcome, is_late)
+        if not self._is_stopping:
+            outcome = core_outcome(outcome, call.exit_code, call.said[-1] if call.said else "", is_late)
+        call.outcome = outcome
         call.records.clear()
         self.sink.ended(call.outcome)
         call.worker.write(f"{self.remote.token}\n".encode())
@@ -291,15 +272,6 @@ class SshEngine:
             reason = "its records are gone" if call.answer == "gone" else "its answer was cut off"
             self._end(host, HostOutcome(address=host.address, outcome="killed", reason=reason,
                                         advice="measure it again with --resume"))  # fmt: skip
-
-    def _judged(self, call: _Call, outcome: HostOutcome, is_late: bool) -> HostOutcome:
-        """Return the outcome of a host whose core has ended, with its last message if it did not end well."""
-        if outcome.outcome not in ("invalid", "stopped") or call.exit_code == "0" or self._is_stopping:
-            return outcome
-        message = call.said[-1] if call.said else f"its core ended with {call.exit_code}"
-        kind: Outcome = "timed out" if is_late else "killed" if call.exit_code in _KILLED else "cannot run"
-        return HostOutcome(address=outcome.address, outcome=kind, file=outcome.file, reason=message,
-                           advice="run the core there by hand")  # fmt: skip
 
     def _removed(self, host: _Host, call: _Call) -> None:
         call.worker.set_write_eof()
