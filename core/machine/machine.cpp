@@ -229,7 +229,9 @@ unsigned Machine::default_threads() const {
 Machine read_machine(const Root& root) {
   Machine machine;
   machine.root = root;
-  machine.hostname = root.text("/proc/sys/kernel/hostname").value_or("");
+  // In a container of Kubernetes the host name is that of the pod.
+  const char* const node = std::getenv("NAMEPLATE_NODE");
+  machine.hostname = node != nullptr && *node != '\0' ? node : root.text("/proc/sys/kernel/hostname").value_or("");
   machine.boot_id = root.text("/proc/sys/kernel/random/boot_id").value_or("");
   machine.kernel = root.text("/proc/sys/kernel/osrelease").value_or("");
   machine.distribution = read_distribution(root);

@@ -48,6 +48,17 @@ def assert_one_line(answer: subprocess.CompletedProcess[str], code: int, *parts:
         assert word in answer.stderr
 
 
+def test_a_run_file_can_go_to_standard_output(tmp_path: Path) -> None:
+    answer = nameplate("run", "null", *FAST, "-o", "/dev/stdout", cwd=tmp_path)
+    assert answer.returncode == 0, answer.stderr
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "x.jsonl").write_text(answer.stdout)
+    assert read_run(tmp_path / "x.jsonl").stop is not None
+    assert_one_line(
+        nameplate("run", "null", "-o", "/dev/stdout", "--json", cwd=tmp_path), 2, "-o /dev/stdout: it has the run file"
+    )
+
+
 def test_a_run_writes_a_table_a_run_file_and_a_report(tmp_path: Path) -> None:
     answer = nameplate("run", "cpu_flops", "threads=1", *FAST, "-o", "x.jsonl", "--report", "x.html", cwd=tmp_path)
     assert answer.returncode == 0, answer.stderr

@@ -88,6 +88,14 @@ def leaves(value: object, path: str = "") -> Iterator[tuple[str, object]]:
         yield path, value
 
 
+def test_a_variable_gives_the_name_of_the_node(monkeypatch: pytest.MonkeyPatch) -> None:
+    named = read_machine()
+    monkeypatch.setenv("NAMEPLATE_NODE", "node-7")
+    assert read_machine().hostname == "node-7"
+    monkeypatch.setenv("NAMEPLATE_NODE", "")
+    assert read_machine().hostname == named.hostname
+
+
 def test_a_run_file_matches_the_schema(tmp_path: Path, core_path: Path) -> None:
     path = tmp_path / "x.jsonl"
     options = ["--rounds", "2", "--samples", "2", "--output", str(path), "--quiet"]

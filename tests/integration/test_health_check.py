@@ -1,4 +1,4 @@
-"""The programs of docs/howto/health-check.md: drained by a real Slurm, called by NHC, and as a job of Kubernetes."""
+"""The programs of docs/howto/health-check.md: drained by a real Slurm, and called by NHC."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import sys
 from pathlib import Path
 
 import pytest
-import yaml  # type: ignore[import-untyped]
 
 from recorded_runs import quieted
 from slurm_here import slurm_here
@@ -110,20 +109,3 @@ def test_nhc_dies_for_a_slow_node_and_only_then(node: Path) -> None:
     demand(node / "site.toml", 1e9)
     assert said().startswith("died with 1: nameplate: BELOW: CPU rate, 1 thread")
     assert left_in(node) == ["nameplate"]
-
-
-def test_the_job_of_kubernetes_labels_its_node(node: Path) -> None:
-    job = yaml.safe_load(block("yaml", "kind: Job"))
-    assert (job["apiVersion"], job["kind"]) == ("batch/v1", "Job")
-    assert job["spec"]["template"]["spec"]["restartPolicy"] == "Never"
-    (container,) = job["spec"]["template"]["spec"]["containers"]
-    assert container["env"][0]["valueFrom"]["fieldRef"]["fieldPath"] == "spec.nodeName"
-    kubectl = node / "bin" / "kubectl"
-    kubectl.write_text(f'#!/bin/sh\necho "$@" >> {node}/labels\n')
-    kubectl.chmod(0o755)
-    text = container["args"][0].replace("/etc/nameplate/site.toml", f"{node}/site.toml")
-    for times, label in ((1.0, "expected"), (1e9, "below")):
-        demand(node / "site.toml", times)
-        command = [*container["command"], text.replace("/tmp/run.jsonl", f"{node}/{label}.jsonl")]
-        subprocess.run(command, env={**os.environ, "NODE": "n1"}, timeout=DEADLINE_S, check=True)
-        assert (node / "labels").read_text().splitlines()[-1] == f"label --overwrite node n1 nameplate={label}"

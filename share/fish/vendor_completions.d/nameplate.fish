@@ -5,7 +5,7 @@
 function __fish_nameplate_using_command
     set -l cmd (commandline -opc)
     set -l subcommands
-    set -l options_with_values '--against --at-least --at-once --blas --budget --by --charts --commands --core --detect --engine --expect --fail-on --figures --format --gate --hosts --in-place --key-file --last --launcher --learn --listen --machine --max-bytes --max-seconds --max-sessions --mpi --new --new-key --output --pairs --peer --per-group --per-node --port --precision --prepare --priority --rated --read-device --recheck --report --resume --root --rounds --samples --seed --series --setup --slurm --study --time --type --user --warmup -f -o'
+    set -l options_with_values '--against --at-least --at-once --blas --budget --by --charts --commands --core --detect --engine --expect --fail-on --figures --format --gate --hosts --image --in-place --key-file --last --launcher --learn --listen --machine --max-bytes --max-seconds --max-sessions --mpi --new --new-key --output --pairs --peer --per-group --per-node --port --precision --prepare --priority --rated --read-device --recheck --report --resume --root --rounds --samples --seed --series --setup --slurm --study --time --type --user --warmup --write -f -o'
     set -l all_commands 'ab check compare doctor fleet history list machine nodes plan report run serve show versus'
     set -l skip_next 0
     # Extract command words (only real subcommand names) from command line
@@ -45,7 +45,7 @@ end
 function __fish_nameplate_positional_index
     set -l cmd (commandline -opc)
     set -l path_len $argv[1]
-    set -l options_with_values '--against --at-least --at-once --blas --budget --by --charts --commands --core --detect --engine --expect --fail-on --figures --format --gate --hosts --in-place --key-file --last --launcher --learn --listen --machine --max-bytes --max-seconds --max-sessions --mpi --new --new-key --output --pairs --peer --per-group --per-node --port --precision --prepare --priority --rated --read-device --recheck --report --resume --root --rounds --samples --seed --series --setup --slurm --study --time --type --user --warmup -f -o'
+    set -l options_with_values '--against --at-least --at-once --blas --budget --by --charts --commands --core --detect --engine --expect --fail-on --figures --format --gate --hosts --image --in-place --key-file --last --launcher --learn --listen --machine --max-bytes --max-seconds --max-sessions --mpi --new --new-key --output --pairs --peer --per-group --per-node --port --precision --prepare --priority --rated --read-device --recheck --report --resume --root --rounds --samples --seed --series --setup --slurm --study --time --type --user --warmup --write -f -o'
     set -l skip_next 0
     set -l consumed_path 0
     set -l count 0
@@ -171,8 +171,10 @@ complete -c nameplate -n '__fish_nameplate_using_command fleet' -l help -d 'Disp
 complete -c nameplate -n '__fish_nameplate_using_command fleet' -s h -d 'Display this message and exit.'
 complete -c nameplate -n '__fish_nameplate_using_command fleet' -l version -d 'Display application version.'
 complete -c nameplate -n '__fish_nameplate_using_command fleet' -l hosts -r -d 'The hosts: web[001-400],db1, a group of ClusterShell such as @compute, or a fil…'
-complete -c nameplate -n '__fish_nameplate_using_command fleet' -l engine -x -a 'ssh srun' -d 'How to reach the hosts: ssh, or srun in an allocation of Slurm, whose hosts are…'
+complete -c nameplate -n '__fish_nameplate_using_command fleet' -l engine -x -a 'ssh srun kubernetes' -d 'How to reach the hosts: ssh, srun in an allocation of Slurm, whose hosts are th…'
 complete -c nameplate -n '__fish_nameplate_using_command fleet' -l launcher -r -d 'A command that starts a program once on each host, such as '\''flux exec -r all'\'' o…'
+complete -c nameplate -n '__fish_nameplate_using_command fleet' -l image -r -d 'The container image for Kubernetes, such as REGISTRY/nameplate:VERSION.'
+complete -c nameplate -n '__fish_nameplate_using_command fleet' -l write -r -F -d 'Only write the Jobs for Kubernetes to this file.'
 complete -c nameplate -n '__fish_nameplate_using_command fleet' -l output -r -F -d 'The folder for the run files. Default: fleet-DATE-TIME in the current directory.'
 complete -c nameplate -n '__fish_nameplate_using_command fleet' -s o -r -F -d 'The folder for the run files. Default: fleet-DATE-TIME in the current directory.'
 complete -c nameplate -n '__fish_nameplate_using_command fleet' -l resume -r -F -d 'Measure the hosts of this folder that have no run yet, with the options of its …'
@@ -271,8 +273,8 @@ complete -c nameplate -n '__fish_nameplate_using_command run' -l dry-run -d 'Sho
 complete -c nameplate -n '__fish_nameplate_using_command run' -l resume -r -F -d 'Continue an interrupted run file: measure only what is missing.'
 complete -c nameplate -n '__fish_nameplate_using_command run' -l against -r -F -d 'A run file to compare with. Its experiments are measured again until each is FA…'
 complete -c nameplate -n '__fish_nameplate_using_command run' -l detect -r -d 'With --against, the size of a change that matters, such as 5%: SAME means that …'
-complete -c nameplate -n '__fish_nameplate_using_command run' -l output -r -F -d 'The run file to write. Default: nameplate-DATE-TIME.jsonl in the current direct…'
-complete -c nameplate -n '__fish_nameplate_using_command run' -s o -r -F -d 'The run file to write. Default: nameplate-DATE-TIME.jsonl in the current direct…'
+complete -c nameplate -n '__fish_nameplate_using_command run' -l output -r -F -d 'The run file to write. With /dev/stdout it is written at the end, and nothing e…'
+complete -c nameplate -n '__fish_nameplate_using_command run' -s o -r -F -d 'The run file to write. With /dev/stdout it is written at the end, and nothing e…'
 complete -c nameplate -n '__fish_nameplate_using_command run' -l report -r -F -d 'Also write an HTML report to this file.'
 complete -c nameplate -n '__fish_nameplate_using_command run' -l study -r -F -d 'A folder for the results of a plan that reproduces a study: its tables with the…'
 complete -c nameplate -n '__fish_nameplate_using_command run' -l force -d 'Let --report and --study overwrite files even if their checksums do not show th…'

@@ -9,32 +9,38 @@ import shutil
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 
+import msgspec
+
 from nameplate.commands._ab_commands import split_command
 from nameplate.commands._exit_codes import slow_code
+from nameplate.commands._fleet_options import QUICK, FleetOptions, check_options
 from nameplate.commands._node_view import print_view, view_of
 from nameplate.errors import CoreError, FileError, Interrupted, UsageError
 from nameplate.execution.core_process import describe_core
 from nameplate.execution.launch import core_path
+from nameplate.fleet.engines.kubernetes import LABEL as POD_LABEL
+from nameplate.fleet.engines.kubernetes import KubernetesEngine, PodWork, jobs_of, manifest_of, read_nodes
+from nameplate.fleet.engines.kubernetes import deadline_s as job_deadline_s
 from nameplate.fleet.engines.launcher import LauncherEngine
 from nameplate.fleet.engines.srun import NAME as SRUN_NAME
 from nameplate.fleet.engines.srun import allocated_hosts, srun_command
 from nameplate.fleet.engines.ssh import SshEngine
-from nameplate.fleet.fleet_folder import Engine, FleetFolder, FleetStart
+from nameplate.fleet.fleet_folder import FleetFolder, FleetStart
 from nameplate.fleet.fleet_plan import GRACE_S, FleetPlan, HostRequest, HostRequests, fleet_plan
 from nameplate.fleet.host_outcome import HostOutcome, failed_text
 from nameplate.fleet.hosts import check_addresses, groups_of, parse_hosts
 from nameplate.fleet.remote import RemoteRun
+from nameplate.records.atomic_write import write_atomically
 from nameplate.records.inputs import read_input
 from nameplate.report.content.format import count
 from nameplate.report.terminal.console import make_console
 from nameplate.units import parse_duration
 
-# The plan that the core has built in.
-_QUICK, _QUICK_BUDGET = "quick", "60s"
+# The default budget of the plan that the core has built in.
+_QUICK_BUDGET = "60s"
 _MAX_CORE_BYTES = 64 << 20
 # The architecture of an ELF program (e_machine), as uname -m calls it.
 _ELF = b"\x7fELF"
@@ -45,32 +51,6 @@ _LINE_EVERY_S = 60.0
 _EXCHANGE = ".exchange-"
 
 
-@dataclass(frozen=True, kw_only=True)
-class FleetOptions:
-    """The options of ``nameplate fleet run``.
-
-    ``hosts`` is "" if the engine knows the hosts, or if the fleet ``resumes``. ``launcher`` is the command of a
-    launcher, "" for none.
-    """
-
-    plan: str
-    arguments: Sequence[str]
-    engine: Engine
-    launcher: str
-    hosts: str
-    folder: Path
-    resumes: bool
-    budget: str | None
-    rounds: int | None
-    at_once: int | None
-    per_group: str | None
-    cores: Sequence[Path]
-    installed: str
-    removes: bool
-    as_json: bool
-    quiet: bool
-
-
 def run_fleet(options: FleetOptions) -> int:
     """Measure the hosts of a fleet, print its nodes, and return the exit code of the command.
 
@@ -79,15 +59,23 @@ def run_fleet(options: FleetOptions) -> int:
         FileError: the folder or a core cannot be read or written.
         Interrupted: the user stopped the run; what was measured is in the folder.
     """
-    _check(options)
+    check_options(options)
+    if options.manifest is not None:
+        return _write_manifest(options, options.manifest)
     folder = FleetFolder.open(options.folder) if options.resumes else None
     cores = _cores(options.cores if folder is None else [Path(path) for path in folder.start.cores])
     folder = folder or _new_folder(options)
     check_addresses(folder.start.hosts)
     progress = _Progress(folder, options.quiet)
+    # Only a launcher may know further hosts.
+    is_done = folder.start.hosts and not folder.missing() and not folder.running
     try:
-        if folder.start.engine == "ssh":
+        if is_done and not options.removes:
+            pass
+        elif folder.start.engine == "ssh":
             _measure_over_ssh(folder, cores, progress, options.removes)
+        elif folder.start.engine == "kubernetes":
+            _measure_in_kubernetes(folder, progress)
         else:
             _measure_with_launcher(folder, cores, progress)
     except KeyboardInterrupt:
@@ -97,29 +85,11 @@ def run_fleet(options: FleetOptions) -> int:
     return _show(folder, options.as_json)
 
 
-def _check(options: FleetOptions) -> None:
-    """Raise UsageError for options that are impossible, or impossible together."""
-    has_launcher = options.launcher != "" or options.engine != "ssh"
-    first = (options.plan, options.budget, options.rounds, options.at_once, options.per_group, options.cores)
-    if (options.hosts != "" or has_launcher) == options.resumes:
-        raise UsageError("fleet run: give --hosts, --engine srun or --launcher, or --resume FOLDER to continue a fleet")
-    if options.resumes and (first != (_QUICK, None, None, None, None, ()) or options.installed):
-        raise UsageError("--resume continues with the options of the first command: leave out the others")
-    if options.launcher and options.engine != "ssh":
-        raise UsageError(f"--launcher and --engine {options.engine}: leave out one of them")
-    if options.removes and has_launcher:
-        raise UsageError("--remove: only ssh leaves the core on hosts; leave it out")
-    if options.at_once is not None and options.at_once < 1:
-        raise UsageError(f"--at-once {options.at_once}: not a number of hosts; use 1 or more")
-    if options.rounds is not None and options.rounds < 1:
-        raise UsageError(f"--rounds {options.rounds}: not a number of rounds; use 1 or more")
-
-
 def _measure_over_ssh(folder: FleetFolder, cores: Mapping[str, bytes], progress: _Progress, removes: bool) -> None:
     start = folder.start
     digests = {architecture: hashlib.sha256(core).hexdigest() for architecture, core in cores.items()}
     remote = RemoteRun(start.token, start.id, digests, start.arguments, start.installed, start.plan is not None)
-    engine = SshEngine(remote, cores, progress, _expected_s(start), _deadline_s(start), start.at_once, start.groups,
+    engine = SshEngine(remote, cores, progress, start.expected_s, _deadline_s(start), start.at_once, start.groups,
                        _request_of(start))  # fmt: skip
     engine.measure(folder.missing(), sorted(folder.running))
     if removes:
@@ -147,35 +117,86 @@ def _measure_with_launcher(folder: FleetFolder, cores: Mapping[str, bytes], prog
         shutil.rmtree(exchange, ignore_errors=True)
 
 
+def _measure_in_kubernetes(folder: FleetFolder, progress: _Progress) -> None:
+    # Jobs of an earlier command that was killed have another identity.
+    folder.running.clear()
+    nodes = read_nodes(folder.missing())
+    work = _pod_work(folder.start)
+    in_all_s = job_deadline_s(work.deadline_s, len(nodes), work.at_once)
+    KubernetesEngine(jobs_of(nodes, work), work.identity, progress, in_all_s).measure([node.name for node in nodes])
+
+
+def _write_manifest(options: FleetOptions, path: Path) -> int:
+    """Write the Jobs of a fleet in Kubernetes, print how to use them, and return the exit code."""
+    start = _start_of(options)
+    work = _pod_work(start)
+    write_atomically(manifest_of(jobs_of(read_nodes(start.hosts), work)).encode(), path)
+    print(
+        f"wrote {path}, with a pod for each of {count(len(start.hosts), 'node')}; start them with:\n"
+        f"  kubectl create -f {shlex.quote(str(path))}\n"
+        "and when they have ended, collect their records and read them with:\n"
+        f"  mkdir runs; for pod in $(kubectl get pods -l {POD_LABEL}={work.identity} -o name); do\n"
+        "    kubectl logs $pod | grep '^{' > runs/${pod#pod/}.jsonl; done; nameplate nodes runs"
+    )
+    return 0
+
+
+def _pod_work(start: FleetStart) -> PodWork:
+    return PodWork(secrets.token_hex(4), start.image, start.arguments, _deadline_s(start), start.at_once)
+
+
 def _request_of(start: FleetStart) -> Callable[[bytes], HostRequest] | None:
     return HostRequests(start.plan, describe_core().probes).request_of if start.plan else None
 
 
-def _expected_s(start: FleetStart) -> float:
-    """Return the time in seconds that a host without a request file probably takes."""
-    return _ROUND_S * start.rounds if start.rounds else start.budget_s
-
-
 def _deadline_s(start: FleetStart) -> float:
-    return 2 * _expected_s(start) + GRACE_S
+    return 2 * start.expected_s + GRACE_S
 
 
 def _new_folder(options: FleetOptions) -> FleetFolder:
-    hosts = parse_hosts(options.hosts) if options.hosts else []
-    if options.engine == "srun" and not hosts:
-        hosts = allocated_hosts()
-    plan = _plan(options)
+    return FleetFolder.create(options.folder, _start_of(options))
+
+
+def _start_of(options: FleetOptions) -> FleetStart:
+    plan = None if options.plan == QUICK and not options.arguments else _plan(options)
     budget_s = parse_duration(options.budget or _QUICK_BUDGET)
     quick = ["--rounds", f"{options.rounds}"] if options.rounds else ["--budget", f"{budget_s:g}s"]
+    expected_s = _ROUND_S * options.rounds if options.rounds else budget_s
+    arguments = ["quick", *quick]
+    if plan is not None:
+        core = describe_core()
+        # This machine stands for the hosts: a plan that is impossible here is rejected before any host is asked.
+        expected_s = HostRequests(plan, core.probes).request(core.machine).expected_s
+        arguments = ["batch", "../request"]
+    hosts = _hosts(options)
     start = FleetStart(
-        schema=1, id=secrets.token_hex(8), token=secrets.token_hex(16),
-        arguments=["batch", "../request"] if plan else ["quick", *quick], hosts=hosts, budget_s=budget_s,
-        rounds=options.rounds, installed=options.installed, at_once=options.at_once,
+        schema=1, id=secrets.token_hex(8), token=secrets.token_hex(16), arguments=arguments, hosts=hosts,
+        expected_s=expected_s, installed=options.installed, at_once=options.at_once,
         cores=[str(path.resolve()) for path in options.cores], plan=plan,
         groups=groups_of(hosts, options.per_group) if options.per_group else {},
         engine="launcher" if options.launcher else options.engine, launcher=_launcher(options.launcher),
+        image=options.image,
     )  # fmt: skip
-    return FleetFolder.create(options.folder, start)
+    if options.engine != "kubernetes":
+        return start
+    # The image has Python, so a pod makes the plan itself.
+    limits = [text for name, value in _limits(options).items() for text in (f"--{name}", value)]
+    command = ["nameplate", "run", options.plan, *options.arguments, *limits, "-o", "/dev/stdout"]
+    return msgspec.structs.replace(start, plan=None, arguments=command if plan else ["nameplate-core", *arguments])
+
+
+def _hosts(options: FleetOptions) -> list[str]:
+    """Return the hosts that the user named, else those that the engine knows; empty if it knows none."""
+    if options.engine == "kubernetes":
+        return [node.name for node in read_nodes(parse_hosts(options.hosts) if options.hosts else [])]
+    if options.hosts:
+        return parse_hosts(options.hosts)
+    return allocated_hosts() if options.engine == "srun" else []
+
+
+def _limits(options: FleetOptions) -> dict[str, str]:
+    limits = {"budget": options.budget, "rounds": options.rounds}
+    return {name: str(value) for name, value in limits.items() if value is not None}
 
 
 def _launcher(text: str) -> list[str]:
@@ -189,19 +210,9 @@ def _launcher(text: str) -> list[str]:
     return argv
 
 
-def _plan(options: FleetOptions) -> FleetPlan | None:
-    """Return the plan of the hosts, None for the core's plan quick.
-
-    Raises UsageError if it cannot be measured on this machine.
-    """
-    if options.plan == _QUICK and not options.arguments:
-        return None
-    limits = {"budget": options.budget, "rounds": options.rounds}
-    given = {name: str(value) for name, value in limits.items() if value is not None}
-    core = describe_core()
-    plan = fleet_plan(options.plan, options.arguments, given, secrets.randbits(32), core.probes)
-    HostRequests(plan, core.probes).request(core.machine)
-    return plan
+def _plan(options: FleetOptions) -> FleetPlan:
+    probes = describe_core().probes
+    return fleet_plan(options.plan, options.arguments, _limits(options), secrets.randbits(32), probes)
 
 
 def _cores(paths: Sequence[Path]) -> dict[str, bytes]:

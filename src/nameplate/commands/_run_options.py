@@ -81,7 +81,8 @@ class RunOptions:
         With --against, the size of a change that matters, such as 5%: SAME means that a change of this size is ruled
         out. Default: 5%.
     output
-        The run file to write. Default: nameplate-DATE-TIME.jsonl in the current directory.
+        The run file to write. With /dev/stdout it is written at the end, and nothing else is printed. Default:
+        nameplate-DATE-TIME.jsonl in the current directory.
     report
         Also write an HTML report to this file.
     study

@@ -23,8 +23,10 @@ def command(  # noqa: PLR0913 (the options of the command line)
     /,
     *parameters: str,
     hosts: Option = None,
-    engine: Literal["ssh", "srun"] = "ssh",
+    engine: Literal["ssh", "srun", "kubernetes"] = "ssh",
     launcher: str = "",
+    image: str = "",
+    write: Annotated[Path | None, Parameter(show_default=False)] = None,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"], show_default=False)] = None,
     resume: Annotated[Path | None, Parameter(show_default=False)] = None,
     budget: Option = None,
@@ -56,10 +58,15 @@ def command(  # noqa: PLR0913 (the options of the command line)
     hosts
         The hosts: web[001-400],db1, a group of ClusterShell such as @compute, or a file with names.
     engine
-        How to reach the hosts: ssh, or srun in an allocation of Slurm, whose hosts are the default.
+        How to reach the hosts: ssh, srun in an allocation of Slurm, whose hosts are the default, or kubernetes by
+        kubectl, where the default is all nodes on which any pod may run.
     launcher
         A command that starts a program once on each host, such as 'flux exec -r all' or pbsdsh. All hosts must see the
         output folder under the same path.
+    image
+        The container image for Kubernetes, such as REGISTRY/nameplate:VERSION.
+    write
+        Only write the Jobs for Kubernetes to this file.
     output
         The folder for the run files. Default: fleet-DATE-TIME in the current directory.
     resume
@@ -88,7 +95,8 @@ def command(  # noqa: PLR0913 (the options of the command line)
         Do not show progress.
     """
     check_extra("fleet", f"fleet {action}")
-    from nameplate.commands._fleet_run import FleetOptions, run_fleet  # noqa: PLC0415 (the extra may be missing)
+    from nameplate.commands._fleet_options import FleetOptions  # noqa: PLC0415
+    from nameplate.commands._fleet_run import run_fleet  # noqa: PLC0415 (the extra may be missing)
 
     if fast and (plan_or_probe, parameters) != (DEFAULT_PLAN, ()):
         raise UsageError(f"--fast measures the plan {FAST_PLAN}: leave out {plan_or_probe}, or --fast")
@@ -98,7 +106,7 @@ def command(  # noqa: PLR0913 (the options of the command line)
         raise UsageError(f"--resume continues in its folder: leave out -o {output}")
     options = FleetOptions(
         plan=FAST_PLAN if fast else plan_or_probe, arguments=parameters, engine=engine,
-        launcher=launcher, hosts=hosts or "",
+        launcher=launcher, image=image, manifest=write, hosts=hosts or "",
         folder=resume or output or Path(f"fleet-{datetime.now():%Y%m%d-%H%M%S}"), resumes=resume is not None,
         budget=budget, rounds=rounds, at_once=at_once, per_group="rack" if per_rack else per_group, cores=core,
         installed=installed, removes=remove, as_json=json, quiet=quiet,

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import shlex
+import shutil
 import sys
-from collections.abc import Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import cast, get_args
 
 import msgspec
@@ -67,6 +69,7 @@ GROUP = "Measure"
 # The time to draw the charts of a report or a study.
 REPORT_S = 2.5
 DEFAULT_PLAN = "quick"
+_STDOUT = Path("/dev/stdout")
 
 
 @dataclass(frozen=True)
@@ -104,6 +107,7 @@ def command(plan_or_probe: str = DEFAULT_PLAN, /, *parameters: str, options: Run
     _check(plan_or_probe, options)
     allocation = allocation_of(options.launch) if options.slurm is not None else None
     with ExitStack() as stack:
+        options = stack.enter_context(_with_run_file(options))
         prepared = _prepared(plan_or_probe, parameters, options, allocation, stack)
         if options.study is not None:
             check_study(prepared.header.plan.name, options.study, options.force)
@@ -131,6 +135,23 @@ def command(plan_or_probe: str = DEFAULT_PLAN, /, *parameters: str, options: Run
     return _finish(options, result, writer.path)
 
 
+@contextmanager
+def _with_run_file(options: RunOptions) -> Iterator[RunOptions]:
+    """Yield the options; for ``-o /dev/stdout`` with a temporary run file, which is copied there at the end."""
+    if options.output != _STDOUT:
+        yield options
+        return
+    with TemporaryDirectory(prefix="nameplate-") as folder:
+        path = Path(folder) / "run.jsonl"
+        try:
+            yield replace(options, output=path, quiet=True)
+        finally:
+            if path.exists():
+                with path.open("rb") as file:
+                    shutil.copyfileobj(file, sys.stdout.buffer)
+                sys.stdout.buffer.flush()
+
+
 def _check(plan_or_probe: str, options: RunOptions) -> None:
     """Check the options without starting a process, except for the launcher.
 
@@ -144,6 +165,8 @@ def _check(plan_or_probe: str, options: RunOptions) -> None:
     check_seed(options.seed)
     core_options(options.peer, options.key_file, options.blas)  # rejects a key file without a peer
     _check_against(options)
+    if options.output == _STDOUT and (options.json or options.all or options.dry_run or options.slurm):
+        raise UsageError("-o /dev/stdout: it has the run file: leave out --json, --all, --dry-run and --slurm")
     if options.study is not None:
         check_extra("report", "--study")
         if options.resume is None:

@@ -27,18 +27,19 @@ _MAX_BYTES = 256 << 20
 _UNSAFE = re.compile(r"[^A-Za-z0-9._:@-]")
 
 
-Engine: TypeAlias = Literal["ssh", "srun", "launcher"]
+Engine: TypeAlias = Literal["ssh", "srun", "launcher", "kubernetes"]
 
 
 class FleetStart(msgspec.Struct, frozen=True, kw_only=True, tag="fleet", tag_field="type"):
     """The first line of the file: the hosts that are to be measured, and the names by which their runs are found.
 
-    ``id``, ``token``, ``arguments`` and ``installed`` are those of ``RemoteRun``. ``budget_s`` is the time of each
-    host, and ``rounds`` the number of its rounds, None if the budget determines it. ``at_once`` is the number of hosts
-    that measure at the same time, None for all, and ``cores`` are the paths of the cores to send, empty for that of the
-    installation. ``plan`` is None if the hosts measure the core's plan quick. ``groups`` has the group of each host if
-    one host of a group measures at a time, otherwise it is empty. ``engine`` is how hosts are reached, and ``launcher``
-    the command of a launcher; with one that is not srun, ``hosts`` is empty if the user did not name them.
+    ``id``, ``token``, ``arguments`` and ``installed`` are those of ``RemoteRun``. ``expected_s`` is the time in seconds
+    that a host probably takes. ``at_once`` is the number of hosts that measure at the same time, None for all, and
+    ``cores`` are the paths of the cores to send, empty for that of the installation. ``plan`` is None if the hosts
+    measure the core's plan quick. ``groups`` has the group of each host if one host of a group measures at a time,
+    otherwise it is empty. ``engine`` is how hosts are reached, and ``launcher`` the command of a launcher; with one
+    that is not srun, ``hosts`` is empty if the user did not name them. ``image`` is the container image of a fleet in
+    Kubernetes, whose ``arguments`` begin with a program.
     """
 
     schema: int
@@ -46,8 +47,7 @@ class FleetStart(msgspec.Struct, frozen=True, kw_only=True, tag="fleet", tag_fie
     token: str
     arguments: list[str]
     hosts: list[str]
-    budget_s: float
-    rounds: int | None = None
+    expected_s: float
     installed: str = ""
     at_once: int | None = None
     cores: list[str] = []
@@ -55,6 +55,7 @@ class FleetStart(msgspec.Struct, frozen=True, kw_only=True, tag="fleet", tag_fie
     groups: dict[str, str] = {}
     engine: Engine = "ssh"
     launcher: list[str] = []
+    image: str = ""
 
 
 class _Started(msgspec.Struct, frozen=True, tag="started", tag_field="type"):
