@@ -51,10 +51,12 @@ def conditions_table(measured: StudyRun, published: Mapping[str, Printed | str])
 
 
 def _rounds(measured: StudyRun) -> str | None:
-    """Return how many rounds the experiments have, and of how many; None if the plan has no number of rounds."""
+    """Return how many rounds the experiments have, and of how many if the plan has a number; None without any."""
     rounds = {r.id: r.summary.rounds for r in measured.results if r.kind == "measured" and not r.is_series}
-    if measured.rounds is None or not rounds:
+    if not rounds:
         return None
+    if measured.rounds is None:
+        return f"{min(rounds.values())} to {max(rounds.values())}"
     short = sum(number < measured.rounds for number in rounds.values())
     if not short:
         return f"{measured.rounds}"

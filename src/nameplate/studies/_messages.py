@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from statistics import median
 
 from nameplate.probes.shared.ceilings import overriding
 from nameplate.probes.shared.grid import grouped
@@ -26,6 +27,10 @@ _GIVE_LINK = "give this link's rate with --rated net=100Mbit/s"
 _DEFINITION = (
     "As in the study, a line t_s + t_w × size is fitted by least squares to all messages on each side of the MTU; a "
     "message's time is half of a round trip."
+)
+_AT_ONCE = (
+    "All pairs of nodes, as in the study; half of the nodes exchange with the other half at the same time, while the "
+    "segments below are of one pair alone."
 )
 _SEGMENTS = (
     "The lines that fit all sizes best (mpi_pingpong, one pair). The last one is that of the largest messages, which "
@@ -72,10 +77,11 @@ def _cost_table(measured: StudyRun) -> StudyTable:
         "1/t_w, Mbit/s": carried, "1/t_w, % of the link": of_link,
         "break at the MTU": [_break_cell(measured), study_cell(None)],
     }  # fmt: skip
-    mtu = _mtu(measured)
+    notes = [_DEFINITION, *([f"The MTU here: {_mtu(measured):,.0f} B."] if lines else [])]
+    notes += [_AT_ONCE] if _has_all_pairs(measured) else []
     return StudyTable(
         title="Cost of a message", rows=list(rows), columns=[StudyColumn(n) for n in _SIDES.values()],
-        cells=list(rows.values()), notes=[_DEFINITION, *([f"The MTU here: {mtu:,.0f} B."] if lines else [])],
+        cells=list(rows.values()), notes=notes,
     )  # fmt: skip
 
 
@@ -85,8 +91,9 @@ def _startup_cell(
     """Return the cell of a start-up time, without a value if the smallest message takes clearly longer."""
     if startup_s is None or smallest is None or startup_s >= (1 - _STARTUP_WITHIN) * smallest[1]:
         return study_cell(in_unit(startup_s, "µs"), printed, remarks=remarks)
+    starts = f"{startup_s * 1e6:.3g} µs" if startup_s else "0 µs or below"
     why = (
-        f"the line starts at {startup_s * 1e6:.3g} µs, which is no start-up time: a message of {smallest[0]:,.0f} B "
+        f"the line starts at {starts}, which is no start-up time: a message of {smallest[0]:,.0f} B "
         f"takes {smallest[1] * 1e6:.3g} µs"
     )
     return study_cell(None, printed, remarks=[*remarks, why])
@@ -112,7 +119,7 @@ def _above_link(measured: StudyRun, carried: float, link: float) -> list[str]:
     if smaller and final is not None and final <= most:
         return [
             f"more than the link carries: messages of up to {last.from_bytes:,.0f} B are faster than it, as with a "
-            f"shaper that lets a burst pass; the largest get {final / link * 100:.3g} % of it"
+            f"shaper that lets a burst pass; each further byte takes the time of {final / link * 100:.3g} % of it"
         ]
     return ["more than the link carries: the rate given with --rated is not this link's, or the messages are too small"]
 
@@ -260,7 +267,8 @@ def _text_table(measured: StudyRun) -> StudyTable:
 def _saturation(backplane: Result | None) -> str:
     if backplane is None:
         return "the bandwidth grows up to the largest number of pairs"
-    return f"where the bandwidth stops growing with the pairs, of messages of {backplane.summary.params['size']} B"
+    size = backplane.summary.params["size"]
+    return f"where the bandwidth stops growing with the pairs, of messages of {size} B, the largest for which it does"
 
 
 def _slower(measured: StudyRun) -> tuple[float | None, int]:
@@ -273,8 +281,8 @@ def _slower(measured: StudyRun) -> tuple[float | None, int]:
     if len(by_pairs) < 2:
         return None, 1
     one, most = by_pairs[min(by_pairs)], by_pairs[max(by_pairs)]
-    longer = sorted(most[size] - one[size] for size in one.keys() & most.keys())
-    return (longer[len(longer) // 2] if longer else None), max(by_pairs)
+    longer = [most[size] - one[size] for size in one.keys() & most.keys()]
+    return (median(longer) if longer else None), max(by_pairs)
 
 
 def _timed(measured: StudyRun) -> dict[int, list[Result]]:
@@ -313,8 +321,11 @@ def _figure_3(measured: StudyRun) -> StudyChart:
 
 
 def _scatter_name(measured: StudyRun) -> str:
-    is_all = any(r.summary.probe == "mpi_pairs" and r.pairs for r in measured.results)
-    return "each pair of nodes" if is_all else "one pair, each round"
+    return "each pair of nodes" if _has_all_pairs(measured) else "one pair, each round"
+
+
+def _has_all_pairs(measured: StudyRun) -> bool:
+    return any(r.summary.probe == "mpi_pairs" and r.pairs for r in measured.results)
 
 
 def _published_lines(plan: str, largest: float) -> list[StudyLine]:

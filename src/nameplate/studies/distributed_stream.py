@@ -38,9 +38,12 @@ _QUANTITIES: Mapping[str, tuple[str, Mapping[str, tuple[str, str]]]] = {
 _NODE = StudyColumn("slowest node")
 _TITLES = {"rank": "Each process", "node": "Each node"}
 _NOTES = {
-    "rank": "Average over processes and repeats, without the first repeat.",
-    "node": "Average: the sum of the processes' bandwidths. Maximum and minimum: by the slowest process of a repeat.",
-}
+    ("rank", "bandwidth"): "Average over processes and repeats, without the first repeat of each call.",
+    ("rank", "time"): "Average over processes and repeats, without the first repeat of each call.",
+    ("node", "bandwidth"): "Average: the sum of the processes' bandwidths. Maximum and minimum: by the slowest process "
+                           "of a repeat.",
+    ("node", "time"): "Average: that of the processes. Maximum and minimum: by the slowest process of a repeat.",
+}  # fmt: skip
 
 
 def make(measured: StudyRun) -> Study:
@@ -105,7 +108,7 @@ def _table(measured: StudyRun, level: str, quantity: str) -> StudyTable:
         columns.append(_NODE)
         cells = [[*row, _node(measured, level, op)] for op, row in zip(_OPERATIONS, cells, strict=True)]
     return StudyTable(title=f"{_TITLES[level]}, {quantity}", rows=[op.capitalize() for op in _OPERATIONS],
-                      columns=columns, cells=cells, notes=[_NOTES[level]])  # fmt: skip
+                      columns=columns, cells=cells, notes=[_NOTES[level, quantity]])  # fmt: skip
 
 
 def _level(level: str, metric: str) -> str:

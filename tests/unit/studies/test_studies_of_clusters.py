@@ -15,6 +15,8 @@ from nameplate.report.content.aliases import without_names
 from nameplate.report.content.study_tables import MAX_WIDTH, study_table
 from nameplate.report.terminal.run import table_lines
 from nameplate.studies import StudyRun, make_study
+from nameplate.studies._messages import _startup_cell
+from nameplate.studies._two_lines import fit_line
 from report_samples import report
 from study_runs import cells_of
 
@@ -113,7 +115,9 @@ def test_a_shaper_with_a_burst_is_named_where_a_share_exceeds_the_link() -> None
     below = cells["1/t_w, % of the link", "below the MTU"]
     assert isinstance(below.here, float)
     assert below.here > 900
-    assert "as with a shaper that lets a burst pass; the largest get 100 % of it" in below.remarks[0]
+    assert (
+        "as with a shaper that lets a burst pass; each further byte takes the time of 100 % of it" in below.remarks[0]
+    )
     assert str(cells["break at the MTU", "below the MTU"].here).startswith("no, only at 3")
     # The line from the MTU on, through both parts, starts below the time of the smallest message.
     start = cells["t_s, µs", "from the MTU on"]
@@ -147,11 +151,40 @@ def test_the_lines_are_fitted_to_all_pairs_of_nodes() -> None:
     measured_results = [message(size) for size in SIZES] + pairs
     cells = cells_of(tables("cse557-now", measured_results, {})["Cost of a message"])
     assert cells["t_s, µs", "below the MTU"].here == pytest.approx(1.1 * 181.6, rel=1e-3)
-    assert cells["t_s, µs, 95 % interval", "below the MTU"].here == "181.6 to 181.6"
+    assert cells["t_s, µs, 95 % interval", "below the MTU"].here == "181.6 to 236.1"
     study = make_study(StudyRun(plan="cse557-now", results=measured_results, machine=JOB))
     assert study is not None
     figure = next(chart for chart in study.charts if chart.title.startswith("Figure 3"))
     assert len(figure.lines[0].points) == len(sizes) * 10
+
+
+def test_the_interval_of_a_line_is_that_of_this_line() -> None:
+    """Outliers among the pairs shift the line of all of them, and with it the interval."""
+    slopes = [1e-7] * 9 + [3e-7] * 3
+    curves = [[(size, 1e-5 + slope * size) for size in (2e3, 1e4, 5e4, 1e5)] for slope in slopes]
+    line = fit_line(curves)
+    assert line is not None
+    assert line.per_byte_ci is not None
+    low, high = line.per_byte_ci
+    assert line.per_byte_s == pytest.approx(1.5e-7)
+    assert low < line.per_byte_s < high
+    assert 1e-7 <= low < 1.3e-7
+    assert 1.7e-7 < high < 2.3e-7
+    assert fit_line(curves[:5]).per_byte_ci is None  # type: ignore[union-attr]
+
+
+def test_a_line_that_starts_below_zero_says_so() -> None:
+    cell = _startup_cell(0.0, (0.0, 20e-6), None)
+    assert cell.remarks[0].startswith("the line starts at 0 µs or below, which is no start-up time")
+
+
+def test_the_slowdown_of_several_pairs_is_the_median_of_an_even_number_of_sizes() -> None:
+    longer = {8: 0.0, 16: 10e-6, 32: 30e-6, 64: 100e-6}
+    measured_results = [message(size, pairs, longer[size] * (pairs == 3)) for size in longer for pairs in (1, 3)]
+    cell = cells_of(tables("cse557-now", measured_results, {})["Messages, in the text"])[
+        "most processors slower by, µs", "value"
+    ]
+    assert cell.here == pytest.approx(20.0, rel=1e-3)
 
 
 def test_several_pairs_show_the_slowdown_per_message() -> None:
