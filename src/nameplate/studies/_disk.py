@@ -9,7 +9,7 @@ from nameplate.records.plan_record import Value
 from nameplate.records.result import Result
 from nameplate.records.study_record import StudyCell, StudyColumn, StudyTable
 from nameplate.studies._cells import study_cell
-from nameplate.studies._measured import StudyRun
+from nameplate.studies._measured import StudyRun, remarks_of
 from nameplate.studies._quantity import names_of_blocks
 from nameplate.studies._theory import Reached, peak_table
 from nameplate.studies._units import in_unit
@@ -80,9 +80,11 @@ def iozone_table(
 def _cell(measured: StudyRun, work: tuple[str, int, int], published: Printed | None, unit: str) -> StudyCell:
     operation, record, file_bytes = work
     value_here = iozone_like(measured, operation, record, file_bytes)
+    # Rounds and seconds of nameplate's value are not those of IOzone's.
     return study_cell(
-        in_unit(iozone_value(measured, operation, record, file_bytes), unit), published, value_here,
+        in_unit(iozone_value(measured, operation, record, file_bytes), unit), published,
         alternative=in_unit(value_here.summary.sustained, unit) if value_here else None,
+        remarks=remarks_of(value_here),
     )  # fmt: skip
 
 
