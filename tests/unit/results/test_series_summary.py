@@ -52,7 +52,7 @@ def test_the_dips_of_the_study_are_reported_with_the_steal_that_causes_them() ->
 
 def test_unexplained_dips_are_reported_as_such() -> None:
     (event,) = view(series(lambda i: 44 if i % 60 == 13 else 50, lambda i: {"steal_s": 0.02 * (i % 7 == 0)})).events
-    assert sentence(event).endswith("and none of steal, clock, involuntary switches and CPU time changed with it")
+    assert sentence(event).endswith("and no link with steal, clock, involuntary switches and CPU time is shown")
 
 
 def test_a_condition_that_changes_the_other_way_is_not_a_cause() -> None:
@@ -62,7 +62,7 @@ def test_a_condition_that_changes_the_other_way_is_not_a_cause() -> None:
     )
     (event,) = view(samples).events
     assert event.moved == []
-    assert sentence(event).endswith("and none of steal, clock and CPU time changed with it")
+    assert sentence(event).endswith("and no link with steal, clock and CPU time is shown")
 
 
 def test_exhausted_credits_are_a_burst_and_a_level_with_a_slower_clock() -> None:

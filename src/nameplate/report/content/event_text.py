@@ -101,10 +101,10 @@ def happening(event: Event) -> str:
 
 
 def cause(event: Event) -> str:
-    """Return which conditions changed with the event or, if none did, which recorded conditions did not change.
+    """Return which conditions changed with the event or, if none is shown to, which recorded conditions were tried.
 
     Examples are ``with steal (38 % of a CPU; otherwise 0 %)``, where the first number is the mean during the event and
-    the second the mean outside it, and ``and steal did not change with it``. If ``event.moved`` and ``event.still`` are
+    the second the mean outside it, and ``and no link with steal is shown``. If ``event.moved`` and ``event.still`` are
     empty, the text says that no condition that could explain the event can be read on this machine.
 
     Raises:
@@ -114,9 +114,7 @@ def cause(event: Event) -> str:
         return "with " + list_text([_TEXTS[moved.name](moved) for moved in event.moved])
     if not event.still:
         return "and no condition that could explain it can be read on this machine"
-    if len(event.still) == 1:
-        return f"and {event.still[0]} did not change with it"
-    return f"and none of {list_text(event.still)} changed with it"
+    return f"and no link with {list_text(event.still)} is shown"
 
 
 def _share_of_a_cpu(moved: CorrelatedCondition) -> str:
