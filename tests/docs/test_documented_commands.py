@@ -57,7 +57,7 @@ PARSED = {
     r"^compare .* --new ": "needs six runs",
     r"--against": "measures a whole run again",
     r"--recheck": "needs a cluster with a slow node",
-    r"^fleet run": "needs hosts that ssh reaches",
+    r"^fleet (run|check|recheck)": "needs hosts that ssh reaches",
     r"^serve --listen": "listens until Ctrl-C",
     r"^check --(type|ask-metadata)": "needs an instance of a cloud",
     r"^--install-completion": "changes the files of the user's shell",

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from fleet_files import write_fleet
+from nameplate.execution.launch import core_path
 from nameplate.fleet.fleet_folder import FleetFolder
 from nameplate.results.run_file import read_header
 from recorded_runs import quieted, unpacked
@@ -188,3 +190,63 @@ def test_a_launcher_that_does_not_start_is_named(cluster: Cluster) -> None:
     code, _, messages = cluster.fleet("--hosts", "n1", "-q")
     assert code == 3
     assert "none of 1 host was measured: unreachable: no such partition; check that" in messages
+
+
+def prints_run_of_host(folder: Path) -> str:
+    return f"cat {folder}/$HOST.jsonl"
+
+
+@pytest.fixture
+def slow_cluster(cluster: Cluster) -> Cluster:
+    """Return a cluster of eight hosts, whose n3 computes slower."""
+    hosts = [f"n{number}" for number in range(1, 9)]
+    for path in write_fleet(cluster.folder, hosts, {"n3": ("cpu_flops", 1.3)}, rounds=6):
+        path.write_text("".join(line for line in path.read_text().splitlines(keepends=True) if '"figures"' not in line))
+    cluster.environment["HOSTS"] = " ".join(hosts)
+    cluster.stand_in(prints_run_of_host(cluster.folder))
+    return cluster
+
+
+def test_a_slow_host_is_rechecked_next_to_healthy_ones(slow_cluster: Cluster) -> None:
+    folder = slow_cluster.folder
+    code, output, messages = slow_cluster.fleet("-q")
+    assert code == 1, messages
+    assert output.startswith("Slow: n3 (1 of 8)")
+    # The machine of a host makes no difference to the plan of a recheck.
+    machine = subprocess.run([core_path(), "--machine"], capture_output=True, text=True, check=True).stdout
+    (folder / "machine.json").write_text(machine)
+    slow_cluster.stand_in(f'[ "$1" = --machine ] && exec cat {folder}/machine.json\n{prints_run_of_host(folder)}')
+    code, output, messages = ended(slow_cluster._started(["fleet", "recheck", str(folder / "fleet"), "-q"]))
+    assert code == 1, messages
+    assert "persistent" in output
+    second = FleetFolder.open(folder / "fleet-recheck")
+    assert second.start.at_once == 1
+    # Each metric has three healthy hosts, nearest to its median.
+    assert 4 <= len(second.outcomes) < 8
+    assert set(second.outcomes) == set(second.start.hosts)
+    assert second.outcomes["n3"].outcome == "measured"
+    # A second measurement in which the host is as fast as others.
+    for path in write_fleet(folder, ["n3"], rounds=6):
+        path.write_text("".join(line for line in path.read_text().splitlines(keepends=True) if '"figures"' not in line))
+    command = ["fleet", "recheck", str(folder / "fleet"), "-o", str(folder / "third"), "-q"]
+    code, output, messages = ended(slow_cluster._started(command))
+    assert code == 0, messages
+    assert "contended" in output
+
+
+def test_hosts_are_judged_by_the_ranges_that_healthy_ones_taught(slow_cluster: Cluster) -> None:
+    site = slow_cluster.folder / "site.toml"
+    launcher = ["--launcher", str(slow_cluster.folder / "launcher"), "--in-place", str(slow_cluster.folder / "core")]
+    slow_cluster.environment["HOSTS"] = "n1 n2 n4 n5 n6 n7 n8"
+    learn = ["fleet", "check", *launcher, "--learn", str(site), "-o", str(slow_cluster.folder / "healthy"), "-q"]
+    code, output, messages = ended(slow_cluster._started(learn))
+    assert code == 0, messages
+    assert output.startswith(f"wrote {site}: 1 class of 7 machines")
+    slow_cluster.environment["HOSTS"] = "n2 n3"
+    check = ["fleet", "check", *launcher, "--expect", str(site), "-o", str(slow_cluster.folder / "judged"), "-q"]
+    code, output, messages = ended(slow_cluster._started(check))
+    assert code == 1, messages
+    assert "n3" in output
+    assert "BELOW" in output
+    wrong = ["fleet", "run", *launcher, "--expect", str(site)]
+    assert ended(slow_cluster._started(wrong))[0] == 2

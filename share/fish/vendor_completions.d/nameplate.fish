@@ -187,11 +187,13 @@ complete -c nameplate -n '__fish_nameplate_using_command fleet' -l per-rack -d '
 complete -c nameplate -n '__fish_nameplate_using_command fleet' -l core -r -F -d 'The nameplate-core to send, one for each architecture of the hosts. Default: th…'
 complete -c nameplate -n '__fish_nameplate_using_command fleet' -l in-place -r -d 'The path of an installed nameplate-core on the hosts, so that none is sent.'
 complete -c nameplate -n '__fish_nameplate_using_command fleet' -l remove -d 'Delete the core from the hosts at the end.'
+complete -c nameplate -n '__fish_nameplate_using_command fleet' -l expect -r -F -d 'For check, the site file with the expected ranges. Default: the catalogue of cl…'
+complete -c nameplate -n '__fish_nameplate_using_command fleet' -l learn -r -F -d 'For check, write a site file with the ranges of these hosts instead.'
 complete -c nameplate -n '__fish_nameplate_using_command fleet' -l json -d 'Print the values of every host, and the hosts that failed, as JSON.'
 complete -c nameplate -n '__fish_nameplate_using_command fleet' -l quiet -d 'Do not show progress.'
 complete -c nameplate -n '__fish_nameplate_using_command fleet' -s q -d 'Do not show progress.'
 # Positionals for: fleet
-complete -c nameplate -n '__fish_nameplate_using_command fleet; and test (__fish_nameplate_positional_index 1) = 0' -f -a 'run'
+complete -c nameplate -n '__fish_nameplate_using_command fleet; and test (__fish_nameplate_positional_index 1) = 0' -f -a 'run check recheck'
 
 # Options for: history
 complete -c nameplate -n '__fish_nameplate_using_command history' -l help -d 'Display this message and exit.'

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal, TypeAlias
 
 from nameplate.errors import UsageError
 from nameplate.fleet.fleet_folder import Engine
 
+# How a fleet that was measured is judged: by its other hosts, by expected ranges, or by a second measurement.
+Action: TypeAlias = Literal["run", "check", "recheck"]
 # The plan that the core has built in.
 QUICK = "quick"
 
@@ -19,9 +22,11 @@ class FleetOptions:
 
     ``hosts`` is "" if the engine knows the hosts, or if the fleet ``resumes``. ``launcher`` is the command of a
     launcher, "" for none; ``image`` is the container image for Kubernetes. With ``manifest`` the Jobs for Kubernetes
-    are written to this file, and nothing is measured.
+    are written to this file, and nothing is measured. ``expect`` is the site file of the action check, and ``learn``
+    the one to write.
     """
 
+    action: Action
     plan: str
     arguments: Sequence[str]
     engine: Engine
@@ -38,6 +43,8 @@ class FleetOptions:
     cores: Sequence[Path]
     installed: str
     removes: bool
+    expect: Path | None
+    learn: Path | None
     as_json: bool
     quiet: bool
 
@@ -49,11 +56,17 @@ def check_options(options: FleetOptions) -> None:
     first = (options.plan, options.budget, options.rounds, options.at_once, options.per_group, options.cores)
     names_file = options.plan.endswith(".toml") or "/" in options.plan
     rules = (
-        ((options.hosts != "" or has_launcher) == options.resumes,
+        (options.action != "recheck" and (options.hosts != "" or has_launcher) == options.resumes,
          "fleet run: give --hosts, --engine srun, --engine kubernetes or --launcher, or --resume FOLDER to continue a "
          "fleet"),
+        (options.action == "recheck" and (options.hosts != "" or has_launcher or options.resumes or first[1:] != (
+            None, None, None, None, ())),
+         "fleet recheck FOLDER measures with the options of this fleet: leave out the others"),
         (options.resumes and (first != (QUICK, None, None, None, None, ()) or options.installed != ""),
          "--resume continues with the options of the first command: leave out the others"),
+        (options.action != "check" and (options.expect is not None or options.learn is not None),
+         f"fleet {options.action}: --expect and --learn are for fleet check"),
+        (options.expect is not None and options.learn is not None, "--learn writes a site file: leave out --expect"),
         (options.launcher != "" and options.engine != "ssh",
          f"--launcher and --engine {options.engine}: leave out one of them"),
         (in_kubernetes != (options.image != ""),

@@ -15,9 +15,13 @@ from time import monotonic
 import msgspec
 
 from nameplate.commands._ab_commands import split_command
-from nameplate.commands._exit_codes import slow_code
+from nameplate.commands._exit_codes import SLOW, slow_code
+from nameplate.commands._expected import ExpectationSource, expectation_source
 from nameplate.commands._fleet_options import QUICK, FleetOptions, check_options
+from nameplate.commands._learning import learn_site
+from nameplate.commands._machine_check import check_machines
 from nameplate.commands._node_view import print_view, view_of
+from nameplate.comparison.recheck import findings, suspects_of
 from nameplate.errors import CoreError, FileError, Interrupted, UsageError
 from nameplate.execution.core_process import describe_core
 from nameplate.execution.launch import core_path
@@ -36,8 +40,11 @@ from nameplate.fleet.remote import RemoteRun
 from nameplate.records.atomic_write import write_atomically
 from nameplate.records.inputs import read_input
 from nameplate.report.content.format import count
+from nameplate.report.content.slow_nodes import slow_nodes
 from nameplate.report.terminal.console import make_console
-from nameplate.units import parse_duration
+from nameplate.report.terminal.nodes import print_findings, print_nodes
+from nameplate.results.run_file import read_run
+from nameplate.units import duration_text, parse_duration
 
 # The default budget of the plan that the core has built in.
 _QUICK_BUDGET = "60s"
@@ -46,26 +53,40 @@ _MAX_CORE_BYTES = 64 << 20
 _ELF = b"\x7fELF"
 _ARCHITECTURES = {62: "x86_64", 183: "aarch64"}
 _ROUND_S = 30.0
+# The arguments of the core for a request file, relative to its directory.
+_BATCH = ["batch", "../request"]
 _LINE_EVERY_S = 60.0
 # The name of the folder in which the processes of a launcher exchange files with this command.
 _EXCHANGE = ".exchange-"
 
 
 def run_fleet(options: FleetOptions) -> int:
-    """Measure the hosts of a fleet, print its nodes, and return the exit code of the command.
+    """Measure the hosts of a fleet, judge and print them as the action says, and return the exit code of the command.
 
     Raises:
         UsageError: an option is wrong.
-        FileError: the folder or a core cannot be read or written.
+        FileError: the folder, a site file or a core cannot be read or written.
         Interrupted: the user stopped the run; what was measured is in the folder.
     """
     check_options(options)
     if options.manifest is not None:
         return _write_manifest(options, options.manifest)
-    folder = FleetFolder.open(options.folder) if options.resumes else None
-    cores = _cores(options.cores if folder is None else [Path(path) for path in folder.start.cores])
-    folder = folder or _new_folder(options)
+    if options.action == "recheck":
+        return _recheck(options)
+    source = expectation_source(options.expect, "", False) if options.action == "check" and not options.learn else None
+    folder = (
+        FleetFolder.open(options.folder) if options.resumes else FleetFolder.create(options.folder, _start_of(options))
+    )
+    _measure(folder, options)
+    if options.learn is not None:
+        return learn_site([*folder.addresses], options.learn, False, options.quiet)
+    return _show(folder, options.as_json) if source is None else _check(folder, source, options.as_json)
+
+
+def _measure(folder: FleetFolder, options: FleetOptions) -> None:
+    """Measure the hosts of a fleet that have no run yet. Raises CoreError if no host has one at the end."""
     check_addresses(folder.start.hosts)
+    cores = _cores([Path(path) for path in folder.start.cores])
     progress = _Progress(folder, options.quiet)
     # Only a launcher may know further hosts.
     is_done = folder.start.hosts and not folder.missing() and not folder.running
@@ -82,7 +103,9 @@ def run_fleet(options: FleetOptions) -> int:
         raise Interrupted(f"stopped; continue with: {_resume_command(folder)}") from None
     finally:
         progress.end()
-    return _show(folder, options.as_json)
+    if not folder.addresses:
+        failed = failed_text(folder.failed[0]) if folder.failed else "no host announced itself"
+        raise CoreError(f"none of {count(len(folder.hosts), 'host')} was measured: {failed}")
 
 
 def _measure_over_ssh(folder: FleetFolder, cores: Mapping[str, bytes], progress: _Progress, removes: bool) -> None:
@@ -153,10 +176,6 @@ def _deadline_s(start: FleetStart) -> float:
     return 2 * start.expected_s + GRACE_S
 
 
-def _new_folder(options: FleetOptions) -> FleetFolder:
-    return FleetFolder.create(options.folder, _start_of(options))
-
-
 def _start_of(options: FleetOptions) -> FleetStart:
     plan = None if options.plan == QUICK and not options.arguments else _plan(options)
     budget_s = parse_duration(options.budget or _QUICK_BUDGET)
@@ -167,7 +186,7 @@ def _start_of(options: FleetOptions) -> FleetStart:
         core = describe_core()
         # This machine stands for the hosts: a plan that is impossible here is rejected before any host is asked.
         expected_s = HostRequests(plan, core.probes).request(core.machine).expected_s
-        arguments = ["batch", "../request"]
+        arguments = _BATCH
     hosts = _hosts(options)
     start = FleetStart(
         schema=1, id=secrets.token_hex(8), token=secrets.token_hex(16), arguments=arguments, hosts=hosts,
@@ -237,7 +256,7 @@ class _Progress:
 
     def __init__(self, folder: FleetFolder, quiet: bool) -> None:
         self._folder, self._quiet = folder, quiet
-        self._printed_s = monotonic()
+        self._printed_s = self._began_s = monotonic()
         self._is_terminal = sys.stderr.isatty()
 
     def started(self, address: str) -> None:
@@ -275,24 +294,68 @@ class _Progress:
             f"{count(len(folder.hosts), 'host')}: {n_measured} measured, {len(folder.running)} running, "
             f"{sum(outcomes.values())} failed"
         )
+        if not is_last:
+            text += f"; about {duration_text(self._left_s())} left"
         start, end = ("\r", "\033[K") if self._is_terminal else ("", "")
         print(f"{start}{text}{end}", end="\n" if is_last or not self._is_terminal else "", file=sys.stderr, flush=True)
+
+    def _left_s(self) -> float:
+        """Return the time in seconds that the rest probably takes, at least that of one host."""
+        start, n_open = self._folder.start, len(self._folder.hosts) - len(self._folder.outcomes)
+        turns = -(-n_open // start.at_once) if start.at_once else 1
+        spent_s = (monotonic() - self._began_s) if turns == 1 else 0.0
+        return max(1.0, max(turns, 1) * start.expected_s - spent_s)
 
 
 def _show(folder: FleetFolder, as_json: bool) -> int:
     """Print the nodes of the fleet and the hosts that failed; return 1 if one is slow, else 3 if one failed."""
-    failed = folder.failed
-    if not folder.addresses:
-        raise CoreError(f"none of {count(len(folder.hosts), 'host')} was measured: {failed_text(failed[0])}")
     try:
         view = view_of([folder.path])
     except FileError as error:
         raise CoreError(f"no host can be judged: {error}") from None
     print_view(view, as_json)
-    if failed and not as_json:
-        text = f"\n{count(len(failed), 'host')} failed; to measure them again: {_resume_command(folder)}"
+    _print_failed(folder, as_json)
+    return slow_code(view.nodes) or (CoreError.exit_code if folder.failed else 0)
+
+
+def _check(folder: FleetFolder, source: ExpectationSource, as_json: bool) -> int:
+    """Print the hosts by expected ranges; return 1 if one is BELOW, else 3 if one failed or could not be judged."""
+    code = check_machines([folder.path], source, "json" if as_json else "table", False, False)
+    _print_failed(folder, as_json)
+    return CoreError.exit_code if folder.failed and code == 0 else code
+
+
+def _print_failed(folder: FleetFolder, as_json: bool) -> None:
+    if folder.failed and not as_json:
+        text = f"\n{count(len(folder.failed), 'host')} failed; to measure them again: {_resume_command(folder)}"
         make_console().print(text, soft_wrap=True)
-    return slow_code(view.nodes) or (CoreError.exit_code if failed else 0)
+
+
+def _recheck(options: FleetOptions) -> int:
+    """Measure the slow hosts of a fleet again, one at a time, next to healthy ones, and print what was the cause."""
+    first = FleetFolder.open(Path(options.plan))
+    if first.start.engine == "kubernetes":
+        raise UsageError("fleet recheck: not possible in Kubernetes; measure the nodes again with fleet run --hosts")
+    nodes = view_of([first.path]).nodes
+    if not slow_nodes(nodes):
+        print_nodes(nodes)
+        return 0
+    paths = {address: path for path, address in first.addresses.items()}
+    runs = [read_run(paths[nodes.names[index]]).run for index in slow_nodes(nodes)]
+    # Hosts of different hardware have experiments of different sizes.
+    experiments = {experiment.id: experiment for run in runs for experiment in run.plan.experiments}
+    plan = msgspec.structs.replace(runs[0].plan, experiments=[*experiments.values()])
+    suspects = suspects_of(nodes, plan)
+    start = msgspec.structs.replace(
+        first.start, id=secrets.token_hex(8), token=secrets.token_hex(16), arguments=_BATCH, hosts=suspects.nodes,
+        at_once=1, groups={}, plan=FleetPlan(name=plan.name, seed=secrets.randbits(32), plan=suspects.plan),
+    )  # fmt: skip
+    second = FleetFolder.create(options.folder, start)
+    _measure(second, options)
+    was_alone = msgspec.structs.replace(runs[0], plan=plan, per_node="in-turn" if first.start.at_once == 1 else "")
+    results = findings(nodes, suspects, view_of([second.path]).nodes, was_alone)
+    print_findings(results)
+    return SLOW if any(finding.label in ("persistent", "not measured") for finding in results) else 0
 
 
 def _resume_command(folder: FleetFolder) -> str:

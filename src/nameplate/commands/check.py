@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -11,17 +10,17 @@ from cyclopts import Parameter
 
 from nameplate.commands._busy import refuse_if_busy, why_no_verdict
 from nameplate.commands._expected import ExpectationSource, expectation_source, print_sources
-from nameplate.commands._fleet import read_machines, show_files_read
 from nameplate.commands._learning import learn_site
+from nameplate.commands._machine_check import check_machines, exit_code_of
 from nameplate.commands._reading import read_report
-from nameplate.errors import CoreError, NothingExpected, NotJudged, UsageError
+from nameplate.errors import NothingExpected, NotJudged, UsageError
 from nameplate.execution.core_process import describe_core
 from nameplate.execution.launch import alone
 from nameplate.execution.measuring import RunEnvironment, make_run, measure_to_file, new_run_file
 from nameplate.execution.memory_keeper import returns_free_memory
 from nameplate.expectations.expectation import Expectation
 from nameplate.expectations.judged_results import why_without_class
-from nameplate.expectations.judging import JudgedValue, areas_of, judge
+from nameplate.expectations.judging import judge
 from nameplate.planning.plan_file import build_plan, read_plan
 from nameplate.records.inputs import is_folder
 from nameplate.records.machine_record import Machine
@@ -34,7 +33,6 @@ from nameplate.report.terminal.progress import make_progress
 
 GROUP = "Measure"
 
-_BELOW, _STRICT = 1, 4
 _BUDGET, _FAST_BUDGET = "30s", "5s"
 # The longer budget lets each experiment get its memory from the host, which takes seconds.
 _FAST_BUDGET_OF_GUEST = "15s"
@@ -123,10 +121,10 @@ def command(  # noqa: PLR0913 (the options of the command line)
     source = expectation_source(expect, type, ask_metadata)
     format_name = "one-line" if one_line else "json" if json else format
     if len(runs) > 1 or (runs and is_folder(runs[0])):
-        return _check_fleet(runs, source, format_name, all, strict)
+        return check_machines(runs, source, format_name, all, strict)
     checked = _of_run(runs[0], source) if runs else _measured(source, output, fast, even_if_busy, quiet)
     _print(checked, format_name, all)
-    return _exit_code(checked.judgement.values, strict)
+    return exit_code_of(checked.judgement.values, strict)
 
 
 def _check_judged_as_is(output: Path | None, is_measured: bool) -> None:
@@ -134,34 +132,6 @@ def _check_judged_as_is(output: Path | None, is_measured: bool) -> None:
         raise UsageError("-o names the run file to write, but RUN is an existing run: leave out one of them")
     if is_measured:
         raise UsageError("--fast and --even-if-busy are for a measurement, but RUN is an existing run: leave them out")
-
-
-def _check_fleet(
-    runs: Sequence[Path], source: ExpectationSource, format_name: str, has_all: bool, strict: bool
-) -> int:  # fmt: skip
-    """Judge each machine of a fleet, and return 1 if one is BELOW, else 3 if one could not be measured or judged."""
-    # Importing numpy and scipy takes half a second.
-    from nameplate.fleet.host_judgement import judged_hosts  # noqa: PLC0415
-    from nameplate.report.terminal.fleet_check import fleet_sentence, print_fleet_check  # noqa: PLC0415
-
-    machines = read_machines(runs)
-    judgements = list(judged_hosts(machines.hosts, source, show_files_read))
-    if format_name == "one-line":
-        print(f"nameplate: {fleet_sentence(judgements)}")
-    elif format_name == "json":
-        document = {"machines": judgements, "left_out": machines.left_out}
-        print(msgspec.json.format(msgspec.json.encode(document), indent=2).decode())
-    elif format_name == "junit":
-        raise UsageError("--format junit has a test for each value of one machine: give one run, or use --json")
-    else:
-        print_fleet_check(judgements, machines.left_out, has_all)
-    if all(judgement.verdict in (None, "UNKNOWN") for judgement in judgements):
-        return NothingExpected.exit_code
-    codes = [
-        CoreError.exit_code if judgement.verdict is None else _exit_code(judgement.values, strict)
-        for judgement in judgements
-    ]
-    return next((code for code in (_BELOW, CoreError.exit_code, _STRICT) if code in codes), 0)
 
 
 def _print(checked: Checked, format_name: str, has_all: bool) -> None:
@@ -176,17 +146,6 @@ def _print(checked: Checked, format_name: str, has_all: bool) -> None:
         document = {"machine": expected.machine, "sources": expected.sources, "provisional": expected.provisional,
                     "values": checked.judgement.values}  # fmt: skip
         print(msgspec.json.format(msgspec.json.encode(document), indent=2).decode())
-
-
-def _exit_code(values: Sequence[JudgedValue], strict: bool) -> int:
-    verdicts = {values_of_area[0].verdict for values_of_area in areas_of(values).values()}
-    if "BELOW" in verdicts:
-        return _BELOW
-    if "NOT MEASURED" in verdicts:
-        return CoreError.exit_code
-    if verdicts <= {"UNKNOWN"}:
-        return NothingExpected.exit_code
-    return _STRICT if strict and verdicts & {"UNSURE", "UNKNOWN"} else 0
 
 
 def _of_run(run: Path, source: ExpectationSource) -> Checked:

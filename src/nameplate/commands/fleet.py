@@ -18,7 +18,7 @@ Option = Annotated[str | None, Parameter(show_default=False)]
 
 
 def command(  # noqa: PLR0913 (the options of the command line)
-    action: Literal["run"],
+    action: Literal["run", "check", "recheck"],
     plan_or_probe: str = DEFAULT_PLAN,
     /,
     *parameters: str,
@@ -38,6 +38,8 @@ def command(  # noqa: PLR0913 (the options of the command line)
     core: Annotated[tuple[Path, ...], Parameter(show_default=False, consume_multiple=True)] = (),
     installed: Annotated[str, Parameter(name="--in-place", show_default=False)] = "",
     remove: bool = False,
+    expect: Annotated[Path | None, Parameter(show_default=False)] = None,
+    learn: Annotated[Path | None, Parameter(show_default=False)] = None,
     json: bool = False,
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"])] = False,
 ) -> int:
@@ -50,9 +52,10 @@ def command(  # noqa: PLR0913 (the options of the command line)
     Parameters
     ----------
     action
-        What to do: run.
+        run: measure, and compare the hosts with each other. check: measure, and judge each host by expected ranges.
+        recheck FOLDER: measure the slow hosts of a fleet again, one at a time, next to healthy ones.
     plan_or_probe
-        A plan, such as quick, a probe, or a plan file (.toml), as for nameplate run.
+        A plan, such as quick, a probe, or a plan file (.toml), as for nameplate run. For recheck the fleet's folder.
     parameters
         Parameters of the probe as name=value, or dir=DIRECTORY of a plan, an absolute path on the hosts.
     hosts
@@ -89,6 +92,10 @@ def command(  # noqa: PLR0913 (the options of the command line)
         The path of an installed nameplate-core on the hosts, so that none is sent.
     remove
         Delete the core from the hosts at the end.
+    expect
+        For check, the site file with the expected ranges. Default: the catalogue of cloud instance types.
+    learn
+        For check, write a site file with the ranges of these hosts instead.
     json
         Print the values of every host, and the hosts that failed, as JSON.
     quiet
@@ -104,11 +111,14 @@ def command(  # noqa: PLR0913 (the options of the command line)
         raise UsageError(f"--per-rack is --per-group rack: leave out one of it and --per-group {per_group}")
     if resume is not None and output is not None:
         raise UsageError(f"--resume continues in its folder: leave out -o {output}")
+    folder = Path(
+        f"{plan_or_probe.rstrip('/')}-recheck" if action == "recheck" else f"fleet-{datetime.now():%Y%m%d-%H%M%S}"
+    )
     options = FleetOptions(
-        plan=FAST_PLAN if fast else plan_or_probe, arguments=parameters, engine=engine,
+        action=action, plan=FAST_PLAN if fast else plan_or_probe, arguments=parameters, engine=engine,
         launcher=launcher, image=image, manifest=write, hosts=hosts or "",
-        folder=resume or output or Path(f"fleet-{datetime.now():%Y%m%d-%H%M%S}"), resumes=resume is not None,
+        folder=resume or output or folder, resumes=resume is not None,
         budget=budget, rounds=rounds, at_once=at_once, per_group="rack" if per_rack else per_group, cores=core,
-        installed=installed, removes=remove, as_json=json, quiet=quiet,
+        installed=installed, removes=remove, expect=expect, learn=learn, as_json=json, quiet=quiet,
     )  # fmt: skip
     return run_fleet(options)

@@ -26,7 +26,8 @@ _FILE_SIZE = "{beyond_memory}"
 class FleetPlan(msgspec.Struct, frozen=True, kw_only=True):
     """The plan or probe that each host of a fleet measures.
 
-    ``name`` is the name of a probe or plan. ``text`` is the plan, None for a probe; a copy of it stays with the fleet,
+    ``name`` is the name of a probe or plan. ``plan`` has the experiments if they do not depend on the machine;
+    otherwise ``text`` is the plan, and both are None for a probe. A copy of it stays with the fleet,
     so that later changes of its file do not matter. ``arguments`` are parameters of the probe as ``name=value``, and
     empty for a plan. ``options`` are limits of the command line as for ``make_limits``, and ``seed`` determines the
     order of the experiments.
@@ -34,8 +35,9 @@ class FleetPlan(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     seed: int
-    options: dict[str, str]
+    options: dict[str, str] = {}
     text: PlanText | None = None
+    plan: Plan | None = None
     arguments: list[str] = []
 
 
@@ -108,6 +110,8 @@ class HostRequests:
 
     def _plan_for(self, machine: Machine) -> Plan:
         plan = self.plan
+        if plan.plan is not None:
+            return plan.plan
         if plan.text is None:
             return sweep_plan(plan.name, split_arguments(plan.arguments), self.probes, plan.options, machine)
         return build_plan(plan.text, self.probes, plan.options, machine)

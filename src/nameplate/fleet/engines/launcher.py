@@ -118,20 +118,21 @@ class LauncherEngine:
     _deadlines: dict[str, float] = field(default_factory=dict)
     _late: set[str] = field(default_factory=set)
     _ended: set[str] = field(default_factory=set)
+    _requested: frozenset[str] = frozenset()
     _is_stopping: bool = False
 
-    def measure(self, addresses: Iterable[str], measured: Iterable[str] = ()) -> None:
+    def measure(self, addresses: Sequence[str], measured: Iterable[str] = ()) -> None:
         """Measure hosts, and tell the sink of each outcome.
 
-        ``addresses`` are the hosts that the launcher is expected to start, empty if they are not known; one that it
-        does not start is unreachable. The hosts in ``measured`` are not measured again. KeyboardInterrupt ends the
+        ``addresses`` are the hosts to measure, empty for all that the launcher starts; one that it does not start is
+        unreachable. The hosts in ``measured`` are not measured again. KeyboardInterrupt ends the
         cores on all hosts; what they have measured is collected.
 
         Raises:
             CoreError: the launcher cannot be started.
             FileError: the exchange cannot be written.
         """
-        self._ended = set(measured)
+        self._ended, self._requested = set(measured), frozenset(addresses)
         script = self._prepare()
         try:
             with (self.exchange / _MESSAGES).open("wb") as messages:
@@ -190,6 +191,8 @@ class LauncherEngine:
             if kind == "machine" and _HOST.fullmatch(host) and host not in self._announced:
                 self._announced.add(host)
                 is_new = True
+                if self._requested and host not in self._requested:
+                    self._ended.add(host)
                 if host in self._ended:
                     (self.exchange / f"{host}.stop").touch()
                 else:
