@@ -153,6 +153,8 @@ touch {marks}/$HOST.started
 sleep 60 & wait""")
     process = cluster.start("-q")
     wait_for(lambda: len([*marks.glob("*.started")]) == 3)
+    code, _, messages = cluster.resumed()
+    assert (code, "another command is measuring this fleet" in messages) == (2, True)
     process.send_signal(signal.SIGINT)
     code, _, messages = ended(process)
     assert code == 3

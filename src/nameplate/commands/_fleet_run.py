@@ -85,6 +85,7 @@ def run_fleet(options: FleetOptions) -> int:
 
 def _measure(folder: FleetFolder, options: FleetOptions) -> None:
     """Measure the hosts of a fleet that have no run yet. Raises CoreError if no host has one at the end."""
+    folder.lock()
     check_addresses(folder.start.hosts)
     cores = _cores([Path(path) for path in folder.start.cores])
     progress = _Progress(folder, options.quiet)

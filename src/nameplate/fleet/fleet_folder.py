@@ -5,11 +5,13 @@ The file ``fleet.hosts`` is only appended to, so that an interrupted fleet can b
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import re
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import IO, Literal, TypeAlias
 
 import msgspec
 
@@ -24,6 +26,8 @@ from nameplate.results.run_file import append_digest, read_run
 FLEET_FILE = "fleet.hosts"
 _RUNS = "runs"
 _MAX_BYTES = 256 << 20
+# A file system without locks.
+_NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP)
 _UNSAFE = re.compile(r"[^A-Za-z0-9._:@-]")
 
 
@@ -81,6 +85,7 @@ class FleetFolder:
         self.outcomes: dict[str, HostOutcome] = {}
         self.running: set[str] = set()
         self._complete_bytes = 0
+        self._locked: IO[bytes] | None = None
 
     @classmethod
     def create(cls, path: Path, start: FleetStart) -> FleetFolder:
@@ -145,6 +150,22 @@ class FleetFolder:
     def failed(self) -> list[HostOutcome]:
         """Return the outcomes of the hosts that were not measured completely; some have a run file."""
         return [outcome for outcome in self.outcomes.values() if outcome.outcome != "measured"]
+
+    def lock(self) -> None:
+        """Keep other commands from measuring this fleet until this process ends.
+
+        Raises:
+            UsageError: another command is measuring it.
+            FileError: its file cannot be opened.
+        """
+        try:
+            self._locked = (self.path / FLEET_FILE).open("rb")
+            fcntl.flock(self._locked, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise UsageError(f"{self.path}: another command is measuring this fleet; wait until it ends") from None
+        except OSError as error:
+            if error.errno not in _NO_LOCKS:
+                raise FileError(f"cannot open {self.path / FLEET_FILE}: {error.strerror}") from None
 
     def missing(self) -> list[str]:
         """Return the hosts that have no run and are not running, in the order in which they were given."""
