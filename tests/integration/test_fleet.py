@@ -312,8 +312,14 @@ esac""")
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "give --hosts, or --resume FOLDER"),
-        (["--hosts", "a", "--resume", "x"], "give --hosts, or --resume FOLDER"),
+        ([], "give --hosts, --engine srun, --engine kubernetes or --launcher, or --resume FOLDER"),
+        (["--hosts", "a", "--resume", "x"], "or --resume FOLDER to continue a fleet"),
+        (["no_such_probe", "--hosts", "a"], "unknown plan or probe 'no_such_probe'"),
+        (["cpu_flops", "threads=x", "--hosts", "a"], "threads: "),
+        (["fast", "dir=here", "--hosts", "a"], "dir=here: not an absolute path; the hosts need one"),
+        (["quick", "--fast", "cpu_flops", "--hosts", "a"], "--fast measures the plan fast"),
+        (["--per-rack", "--per-group", "x", "--hosts", "a"], "--per-rack is --per-group rack"),
+        (["--remove", "--launcher", "env"], "--remove: only ssh leaves the core on hosts"),
         (["--hosts", "web[1-"], "--hosts web[1-: "),
         (["--hosts=-oProxyCommand=id"], "'-oProxyCommand=id' is not the name of a host"),
         (["--hosts", "a;b"], "'a;b' is not the name of a host"),

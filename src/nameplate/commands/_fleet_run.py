@@ -74,9 +74,11 @@ def run_fleet(options: FleetOptions) -> int:
     if options.action == "recheck":
         return _recheck(options)
     source = expectation_source(options.expect, "", False) if options.action == "check" and not options.learn else None
-    folder = (
-        FleetFolder.open(options.folder) if options.resumes else FleetFolder.create(options.folder, _start_of(options))
-    )
+    if options.resumes:
+        folder = FleetFolder.open(options.folder)
+    else:
+        _cores(options.cores)  # rejects a wrong one before the folder exists
+        folder = FleetFolder.create(options.folder, _start_of(options))
     _measure(folder, options)
     if options.learn is not None:
         return learn_site([*folder.addresses], options.learn, False, options.quiet)
