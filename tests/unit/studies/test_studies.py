@@ -178,6 +178,15 @@ def value_of(report: Report, title: str, row: str) -> StudyCell:
     return cells_of(table_of(report, title))[row, "value"]
 
 
+@pytest.mark.parametrize("plan", ON_ONE_MACHINE)
+def test_a_linpack_above_the_peak_is_explained(plan: str, described: dict[str, ProbeInfo]) -> None:
+    report = report_of(plan_of(plan, described), described, generic)
+    cells = cells_of(table_of(report, "Theoretical peak of the CPU"))
+    cell = next(cell for (row, _), cell in cells.items() if row == "highest LINPACK, GFLOP/s")
+    assert cell.here is not None
+    assert re.search("exceeds? this peak", " ".join(cell.remarks))
+
+
 PEAKS = [("cs553-kvm", 12.196, 20.85), ("t2micro-cloud", 20.0, 40.0), ("t2micro-posix", 10.0, 4.269)]
 
 
