@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +17,9 @@ import pytest
 
 from fleet_files import write_fleet
 from nameplate.execution.launch import core_path
+from nameplate.fleet.engines import launcher
 from nameplate.fleet.fleet_folder import FleetFolder
+from nameplate.fleet.host_outcome import HostOutcome
 from nameplate.results.run_file import read_header
 from recorded_runs import quieted, unpacked
 
@@ -183,6 +187,82 @@ sleep 60 & wait""")
     assert cluster.left() == []
 
 
+def test_a_launcher_may_wait_before_it_starts_anything(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    (cluster.folder / "launcher").write_text(LAUNCHER.replace("#!/bin/sh", "#!/bin/sh\nsleep 3"))
+    monkeypatch.setattr(launcher, "_END_S", 0.5)
+    sink = Notes()
+    engine = launcher.LauncherEngine(
+        command=[str(cluster.folder / "launcher")], exchange=cluster.folder / "exchange", name='"$(uname -n)"',
+        installed=str(cluster.folder / "core"), cores={}, arguments=["quick"], sink=sink, deadline_s=60,
+    )  # fmt: skip
+    engine.measure(["n1", "n2", "n9"])
+    assert {end.address: end.outcome for end in sink.ends} == {"n1": "measured", "n2": "measured", "n9": "unreachable"}
+    missing = next(end for end in sink.ends if end.address == "n9")
+    assert "processes started on n3, which the run does not include" in missing.reason
+
+
+class Notes:
+    """A sink that notes outcomes."""
+
+    def __init__(self) -> None:
+        self.ends: list[HostOutcome] = []
+
+    def started(self, address: str) -> None:
+        pass
+
+    def records(self, address: str, lines: Iterable[bytes]) -> HostOutcome:
+        return HostOutcome(address=address, outcome="measured" if any(lines) else "invalid")
+
+    def ended(self, outcome: HostOutcome) -> None:
+        self.ends.append(outcome)
+
+    def not_removed(self, address: str, reason: str) -> None:
+        raise AssertionError(reason)
+
+
+def test_a_process_whose_controller_is_gone_ends(cluster: Cluster) -> None:
+    """Neither one that waits for its turn nor one that measures stays on a host."""
+    marks = cluster.folder / "marks"
+    marks.mkdir()
+    cluster.stand_in(f"""[ "$1" = --machine ] && exit
+trap 'touch {marks}/$HOST.stopped; exit 3' TERM
+touch {marks}/$HOST.started
+sleep 60 & wait""")
+    process = cluster.start("-q", "--at-once", "1")
+    wait_for(lambda: len([*marks.glob("*.started")]) == 1)
+    process.kill()
+    process.communicate()
+    (exchange,) = (cluster.folder / "fleet").glob(".exchange-*")
+    shutil.rmtree(exchange)
+    wait_for(lambda: len([*marks.glob("*.stopped")]) == 1)
+    wait_for(lambda: not any(str(exchange) in text for text in command_lines()))
+
+
+def command_lines() -> list[str]:
+    texts = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            texts.append(path.read_text(errors="replace"))
+    return texts
+
+
+def test_a_host_of_another_architecture_needs_a_core(cluster: Cluster) -> None:
+    uname = '#!/bin/sh\n[ "$1" = -n ] && echo "$HOST" || echo riscv64\n'
+    (cluster.folder / "uname").write_text(uname)
+    command = [
+        "fleet",
+        "run",
+        "--launcher",
+        str(cluster.folder / "launcher"),
+        "-o",
+        str(cluster.folder / "fleet"),
+        "-q",
+    ]
+    code, _, messages = ended(cluster._started(command))
+    assert code == 3
+    assert "no core: there is no core for riscv64; give one with --core" in messages
+
+
 def test_a_launcher_that_does_not_start_is_named(cluster: Cluster) -> None:
     code, _, messages = ended(cluster._started(["fleet", "run", "--launcher", "no-such-launcher", "-o", "/nowhere"]))
     assert (code, messages) == (2, "nameplate: --launcher 'no-such-launcher': not found on PATH; give its full path\n")
@@ -238,17 +318,17 @@ def test_a_slow_host_is_rechecked_next_to_healthy_ones(slow_cluster: Cluster) ->
 
 def test_hosts_are_judged_by_the_ranges_that_healthy_ones_taught(slow_cluster: Cluster) -> None:
     site = slow_cluster.folder / "site.toml"
-    launcher = ["--launcher", str(slow_cluster.folder / "launcher"), "--in-place", str(slow_cluster.folder / "core")]
+    start = ["--launcher", str(slow_cluster.folder / "launcher"), "--in-place", str(slow_cluster.folder / "core")]
     slow_cluster.environment["HOSTS"] = "n1 n2 n4 n5 n6 n7 n8"
-    learn = ["fleet", "check", *launcher, "--learn", str(site), "-o", str(slow_cluster.folder / "healthy"), "-q"]
+    learn = ["fleet", "check", *start, "--learn", str(site), "-o", str(slow_cluster.folder / "healthy"), "-q"]
     code, output, messages = ended(slow_cluster._started(learn))
     assert code == 0, messages
     assert output.startswith(f"wrote {site}: 1 class of 7 machines")
     slow_cluster.environment["HOSTS"] = "n2 n3"
-    check = ["fleet", "check", *launcher, "--expect", str(site), "-o", str(slow_cluster.folder / "judged"), "-q"]
+    check = ["fleet", "check", *start, "--expect", str(site), "-o", str(slow_cluster.folder / "judged"), "-q"]
     code, output, messages = ended(slow_cluster._started(check))
     assert code == 1, messages
     assert "n3" in output
     assert "BELOW" in output
-    wrong = ["fleet", "run", *launcher, "--expect", str(site)]
+    wrong = ["fleet", "run", *start, "--expect", str(site)]
     assert ended(slow_cluster._started(wrong))[0] == 2

@@ -59,8 +59,8 @@ def check_options(options: FleetOptions) -> None:
         (options.action != "recheck" and (options.hosts != "" or has_launcher) == options.resumes,
          "fleet run: give --hosts, --engine srun, --engine kubernetes or --launcher, or --resume FOLDER to continue a "
          "fleet"),
-        (options.action == "recheck" and (options.hosts != "" or has_launcher or options.resumes or first[1:] != (
-            None, None, None, None, ())),
+        (options.action == "recheck" and (options.hosts != "" or has_launcher or options.resumes or options.as_json or (
+            options.installed != "" or options.arguments != () or first[1:] != (None, None, None, None, ()))),
          "fleet recheck FOLDER measures with the options of this fleet: leave out the others"),
         (options.resumes and (first != (QUICK, None, None, None, None, ()) or options.installed != ""),
          "--resume continues with the options of the first command: leave out the others"),
@@ -77,6 +77,8 @@ def check_options(options: FleetOptions) -> None:
          f"{options.plan}: the image does not have this file; name a plan of nameplate, or a probe"),
         (options.manifest is not None and not in_kubernetes, "--write is for --engine kubernetes: leave it out"),
         (options.removes and has_launcher, "--remove: only ssh leaves the core on hosts; leave it out"),
+        (options.per_group is not None and options.launcher != "" and options.hosts == "",
+         "--per-group and --per-rack need the names of the hosts: add --hosts"),
         (options.at_once is not None and options.at_once < 1,
          f"--at-once {options.at_once}: not a number of hosts; use 1 or more"),
         (options.rounds is not None and options.rounds < 1,

@@ -26,19 +26,19 @@ from nameplate.errors import CoreError, FileError, Interrupted, UsageError
 from nameplate.execution.core_process import describe_core
 from nameplate.execution.launch import core_path
 from nameplate.fleet.engines.kubernetes import LABEL as POD_LABEL
-from nameplate.fleet.engines.kubernetes import KubernetesEngine, PodWork, jobs_of, manifest_of, read_nodes
-from nameplate.fleet.engines.kubernetes import deadline_s as job_deadline_s
+from nameplate.fleet.engines.kubernetes import KubernetesEngine, PodWork, job_of, manifest_of, read_nodes
 from nameplate.fleet.engines.launcher import LauncherEngine
 from nameplate.fleet.engines.srun import NAME as SRUN_NAME
 from nameplate.fleet.engines.srun import allocated_hosts, srun_command
 from nameplate.fleet.engines.ssh import SshEngine
-from nameplate.fleet.fleet_folder import FleetFolder, FleetStart
+from nameplate.fleet.fleet_folder import FLEET_FILE, FleetFolder, FleetStart
 from nameplate.fleet.fleet_plan import GRACE_S, FleetPlan, HostRequest, HostRequests, fleet_plan
 from nameplate.fleet.host_outcome import HostOutcome, failed_text
 from nameplate.fleet.hosts import check_addresses, groups_of, parse_hosts
 from nameplate.fleet.remote import RemoteRun
 from nameplate.records.atomic_write import write_atomically
 from nameplate.records.inputs import read_input
+from nameplate.records.outputs import check_output
 from nameplate.report.content.format import count
 from nameplate.report.content.slow_nodes import slow_nodes
 from nameplate.report.terminal.console import make_console
@@ -73,21 +73,26 @@ def run_fleet(options: FleetOptions) -> int:
         return _write_manifest(options, options.manifest)
     if options.action == "recheck":
         return _recheck(options)
+    if options.learn is not None:
+        check_output("--learn", options.learn)
     source = expectation_source(options.expect, "", False) if options.action == "check" and not options.learn else None
     if options.resumes:
-        folder = FleetFolder.open(options.folder)
+        folder = FleetFolder.resume(options.folder)
+        if options.removes and folder.start.engine != "ssh":
+            raise UsageError("--remove: only ssh leaves the core on hosts; leave it out")
     else:
         _cores(options.cores)  # rejects a wrong one before the folder exists
         folder = FleetFolder.create(options.folder, _start_of(options))
     _measure(folder, options)
     if options.learn is not None:
-        return learn_site([*folder.addresses], options.learn, False, options.quiet)
-    return _show(folder, options.as_json) if source is None else _check(folder, source, options.as_json)
+        learn_site([*folder.addresses], options.learn, False, options.quiet)
+        _print_failed(folder, options)
+        return CoreError.exit_code if folder.failed else 0
+    return _show(folder, options) if source is None else _check(folder, source, options)
 
 
 def _measure(folder: FleetFolder, options: FleetOptions) -> None:
     """Measure the hosts of a fleet that have no run yet. Raises CoreError if no host has one at the end."""
-    folder.lock()
     check_addresses(folder.start.hosts)
     cores = _cores([Path(path) for path in folder.start.cores])
     progress = _Progress(folder, options.quiet)
@@ -103,7 +108,7 @@ def _measure(folder: FleetFolder, options: FleetOptions) -> None:
         else:
             _measure_with_launcher(folder, cores, progress)
     except KeyboardInterrupt:
-        raise Interrupted(f"stopped; continue with: {_resume_command(folder)}") from None
+        raise Interrupted(f"stopped; continue with: {_resume_command(folder, options)}") from None
     finally:
         progress.end()
     if not folder.addresses:
@@ -146,19 +151,18 @@ def _measure_with_launcher(folder: FleetFolder, cores: Mapping[str, bytes], prog
 def _measure_in_kubernetes(folder: FleetFolder, progress: _Progress) -> None:
     # Jobs of an earlier command that was killed have another identity.
     folder.running.clear()
-    nodes = read_nodes(folder.missing())
-    work = _pod_work(folder.start)
-    in_all_s = job_deadline_s(work.deadline_s, len(nodes), work.at_once)
-    KubernetesEngine(jobs_of(nodes, work), work.identity, progress, in_all_s).measure([node.name for node in nodes])
+    if missing := folder.missing():
+        KubernetesEngine(_pod_work(folder.start), progress, folder.start.at_once).measure(read_nodes(missing))
 
 
 def _write_manifest(options: FleetOptions, path: Path) -> int:
     """Write the Jobs of a fleet in Kubernetes, print how to use them, and return the exit code."""
     start = _start_of(options)
     work = _pod_work(start)
-    write_atomically(manifest_of(jobs_of(read_nodes(start.hosts), work)).encode(), path)
+    jobs = [job_of(index, node, work) for index, node in enumerate(read_nodes(start.hosts))]
+    write_atomically(manifest_of(jobs).encode(), path)
     print(
-        f"wrote {path}, with a pod for each of {count(len(start.hosts), 'node')}; start them with:\n"
+        f"wrote {path}, with a Job for each of {count(len(jobs), 'node')}; start them with:\n"
         f"  kubectl create -f {shlex.quote(str(path))}\n"
         "and when they have ended, collect their records and read them with:\n"
         f"  mkdir runs; for pod in $(kubectl get pods -l {POD_LABEL}={work.identity} -o name); do\n"
@@ -168,7 +172,7 @@ def _write_manifest(options: FleetOptions, path: Path) -> int:
 
 
 def _pod_work(start: FleetStart) -> PodWork:
-    return PodWork(secrets.token_hex(4), start.image, start.arguments, _deadline_s(start), start.at_once)
+    return PodWork(secrets.token_hex(4), start.image, start.arguments, _deadline_s(start))
 
 
 def _request_of(start: FleetStart) -> Callable[[bytes], HostRequest] | None:
@@ -310,27 +314,28 @@ class _Progress:
         return max(1.0, max(turns, 1) * start.expected_s - spent_s)
 
 
-def _show(folder: FleetFolder, as_json: bool) -> int:
+def _show(folder: FleetFolder, options: FleetOptions) -> int:
     """Print the nodes of the fleet and the hosts that failed; return 1 if one is slow, else 3 if one failed."""
     try:
         view = view_of([folder.path])
     except FileError as error:
         raise CoreError(f"no host can be judged: {error}") from None
-    print_view(view, as_json)
-    _print_failed(folder, as_json)
+    print_view(view, options.as_json)
+    _print_failed(folder, options)
     return slow_code(view.nodes) or (CoreError.exit_code if folder.failed else 0)
 
 
-def _check(folder: FleetFolder, source: ExpectationSource, as_json: bool) -> int:
+def _check(folder: FleetFolder, source: ExpectationSource, options: FleetOptions) -> int:
     """Print the hosts by expected ranges; return 1 if one is BELOW, else 3 if one failed or could not be judged."""
-    code = check_machines([folder.path], source, "json" if as_json else "table", False, False)
-    _print_failed(folder, as_json)
+    code = check_machines([folder.path], source, "json" if options.as_json else "table", False, False)
+    _print_failed(folder, options)
     return CoreError.exit_code if folder.failed and code == 0 else code
 
 
-def _print_failed(folder: FleetFolder, as_json: bool) -> None:
-    if folder.failed and not as_json:
-        text = f"\n{count(len(folder.failed), 'host')} failed; to measure them again: {_resume_command(folder)}"
+def _print_failed(folder: FleetFolder, options: FleetOptions) -> None:
+    if folder.failed and not options.as_json:
+        how = _resume_command(folder, options)
+        text = f"\n{count(len(folder.failed), 'host')} failed; to measure them again: {how}"
         make_console().print(text, soft_wrap=True)
 
 
@@ -344,7 +349,9 @@ def _recheck(options: FleetOptions) -> int:
         print_nodes(nodes)
         return 0
     paths = {address: path for path, address in first.addresses.items()}
-    runs = [read_run(paths[nodes.names[index]]).run for index in slow_nodes(nodes)]
+    runs = [read_run(paths[name]).run for index in slow_nodes(nodes) if (name := nodes.names[index]) in paths]
+    if not runs:
+        raise UsageError(f"{first.path}: the slow runs below it are not those of its hosts; move them elsewhere")
     # Hosts of different hardware have experiments of different sizes.
     experiments = {experiment.id: experiment for run in runs for experiment in run.plan.experiments}
     plan = msgspec.structs.replace(runs[0].plan, experiments=[*experiments.values()])
@@ -353,13 +360,22 @@ def _recheck(options: FleetOptions) -> int:
         first.start, id=secrets.token_hex(8), token=secrets.token_hex(16), arguments=_BATCH, hosts=suspects.nodes,
         at_once=1, groups={}, plan=FleetPlan(name=plan.name, seed=secrets.randbits(32), plan=suspects.plan),
     )  # fmt: skip
-    second = FleetFolder.create(options.folder, start)
+    is_begun = (options.folder / FLEET_FILE).exists()
+    second = FleetFolder.resume(options.folder) if is_begun else FleetFolder.create(options.folder, start)
+    if second.start.hosts != start.hosts:
+        raise UsageError(f"{options.folder} has a recheck of other hosts; name another folder with -o")
     _measure(second, options)
     was_alone = msgspec.structs.replace(runs[0], plan=plan, per_node="in-turn" if first.start.at_once == 1 else "")
     results = findings(nodes, suspects, view_of([second.path]).nodes, was_alone)
     print_findings(results)
+    _print_failed(second, options)
     return SLOW if any(finding.label in ("persistent", "not measured") for finding in results) else 0
 
 
-def _resume_command(folder: FleetFolder) -> str:
-    return f"nameplate fleet run --resume {shlex.quote(str(folder.path))}"
+def _resume_command(folder: FleetFolder, options: FleetOptions) -> str:
+    if options.action == "recheck":
+        return shlex.join(["nameplate", "fleet", "recheck", options.plan, "-o", str(folder.path)])
+    site = [
+        text for name in ("expect", "learn") if (path := getattr(options, name)) for text in (f"--{name}", str(path))
+    ]
+    return shlex.join(["nameplate", "fleet", options.action, "--resume", str(folder.path), *site])

@@ -5,7 +5,6 @@ The file ``fleet.hosts`` is only appended to, so that an interrupted fleet can b
 
 from __future__ import annotations
 
-import errno
 import fcntl
 import re
 from collections.abc import Iterable
@@ -26,8 +25,6 @@ from nameplate.results.run_file import append_digest, read_run
 FLEET_FILE = "fleet.hosts"
 _RUNS = "runs"
 _MAX_BYTES = 256 << 20
-# A file system without locks.
-_NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP)
 _UNSAFE = re.compile(r"[^A-Za-z0-9._:@-]")
 
 
@@ -95,15 +92,29 @@ class FleetFolder:
             UsageError: the folder has a fleet.
             FileError: it cannot be written.
         """
-        if (path / FLEET_FILE).exists():
-            raise UsageError(f"{path} has a fleet: continue it with --resume, or name another folder with -o")
         folder = cls(path, start)
         try:
             (path / _RUNS).mkdir(parents=True, exist_ok=True)
-            (path / FLEET_FILE).touch(mode=0o600)
+            (path / FLEET_FILE).touch(mode=0o600, exist_ok=False)
+        except FileExistsError:
+            raise UsageError(f"{path} has a fleet: continue it with --resume, or name another folder with -o") from None
         except OSError as error:
             raise FileError(f"cannot write to {path}: {error.strerror}") from None
+        folder._locked = _locked(path / FLEET_FILE)
         folder._write(start)
+        return folder
+
+    @classmethod
+    def resume(cls, path: Path) -> FleetFolder:
+        """Read the folder of a fleet to measure what is missing; until this process ends, no other command does.
+
+        Raises:
+            UsageError: another command is measuring this fleet.
+            FileError: the folder has no fleet, or its file is damaged.
+        """
+        locked = _locked(path / FLEET_FILE)
+        folder = cls.open(path)
+        folder._locked = locked
         return folder
 
     @classmethod
@@ -150,22 +161,6 @@ class FleetFolder:
     def failed(self) -> list[HostOutcome]:
         """Return the outcomes of the hosts that were not measured completely; some have a run file."""
         return [outcome for outcome in self.outcomes.values() if outcome.outcome != "measured"]
-
-    def lock(self) -> None:
-        """Keep other commands from measuring this fleet until this process ends.
-
-        Raises:
-            UsageError: another command is measuring it.
-            FileError: its file cannot be opened.
-        """
-        try:
-            self._locked = (self.path / FLEET_FILE).open("rb")
-            fcntl.flock(self._locked, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise UsageError(f"{self.path}: another command is measuring this fleet; wait until it ends") from None
-        except OSError as error:
-            if error.errno not in _NO_LOCKS:
-                raise FileError(f"cannot open {self.path / FLEET_FILE}: {error.strerror}") from None
 
     def missing(self) -> list[str]:
         """Return the hosts that have no run and are not running, in the order in which they were given."""
@@ -230,3 +225,21 @@ class FleetFolder:
             self._complete_bytes += len(line)
         except OSError as error:
             raise FileError(f"cannot write {self.path / FLEET_FILE}: {error.strerror}") from None
+
+
+def _locked(path: Path) -> IO[bytes] | None:
+    """Return a file that this process has locked, None if its file system has no locks.
+
+    Raises UsageError if another process has locked it, and FileError if it cannot be opened.
+    """
+    try:
+        file = path.open("r+b")
+    except OSError as error:
+        raise FileError(f"cannot read {path}: {error.strerror}") from None
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise UsageError(f"{path.parent}: another command is measuring this fleet; wait until it ends") from None
+    except OSError:
+        return None
+    return file

@@ -57,6 +57,7 @@ _OF_START: dict[str, tuple[Outcome, str, str]] = {
     "cache": ("no space", "cannot write {}", "make it writable, or use --in-place with an installed core"),
     "space": ("no space", "cannot write to {}", "free some space there"),
     "transfer": ("no space", "the core arrived incomplete in {}", "free some space there"),
+    "architecture": ("no core", "there is no core for {}", "give one with --core"),
     "missing": ("no core", "{} is not a program that can be run", "check --in-place"),
     "core": ("cannot run", "{} cannot be run: {}", "mount its file system without noexec, and give a core of --core "
              "that runs on this system"),

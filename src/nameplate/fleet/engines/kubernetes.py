@@ -1,7 +1,8 @@
-"""Measure the nodes of a Kubernetes cluster by an Indexed Job with one pod per node, driven by kubectl.
+"""Measure the nodes of a Kubernetes cluster by a Job for each node, driven by kubectl.
 
-Nodes with different numbers of free CPUs get a Job each, since the pods of a Job request the same resources. The log of
-a pod has the records, and the API server says on which node it ran, so no pod can report under another node's name.
+An Indexed Job for all nodes would not do: the scheduler forgets pods that have ended, so a later pod of the Job may run
+on a node that was measured before. The log of a pod has the records, and its Job is bound to a node, so no pod can
+report under another node's name.
 """
 
 from __future__ import annotations
@@ -9,9 +10,10 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from time import monotonic, sleep
 from typing import Any
@@ -20,7 +22,7 @@ import yaml  # type: ignore[import-untyped]
 
 from nameplate.control_characters import clean_text
 from nameplate.errors import CoreError, UsageError
-from nameplate.fleet.host_outcome import HostOutcome, core_outcome
+from nameplate.fleet.host_outcome import HostOutcome, Outcome, core_outcome
 from nameplate.fleet.remote import MAX_RECORDS_BYTES
 from nameplate.fleet.sink import Sink
 
@@ -30,8 +32,14 @@ _KUBECTL_S = 120.0
 _FAN_OUT = 16
 # The time for the scheduler and for the image, in addition to that of the measurement.
 _START_S = 600.0
-# The label of the pods of a fleet, whose value is its identity.
-LABEL = "nameplate.fleet"
+# A request to the cluster is given up after this number of failures, since some pass.
+_MAX_FAILURES = 5
+# Reasons for which a container never starts; others pass when the registry answers again.
+_NEVER_STARTS = ("InvalidImageName", "ImageInspectError", "CreateContainerConfigError", "CreateContainerError")
+# Pods of these owners belong to a node, and leave it the rest of its CPUs.
+_DAEMONS = ("DaemonSet", "Node")
+# The labels of the Jobs and pods of a fleet: its identity, and the index of the node.
+LABEL, _INDEX = "nameplate.fleet", "nameplate.node"
 _QUANTITY = re.compile(r"(\d+(?:\.\d+)?)(m?)")
 _MIN_MEMORY = "2Gi"
 _USER = 65532
@@ -64,7 +72,7 @@ def read_nodes(names: Iterable[str] = ()) -> list[Node]:
     daemons: dict[str, int] = defaultdict(int)
     for line in kubectl("get", "pods", "--all-namespaces", "-o", f"jsonpath={_REQUESTS}").decode().splitlines():
         node, kind, cpus = [*line.split("\t"), "", "", ""][:3]
-        daemons[node] += sum(map(_mcpu, cpus.split())) if kind == "DaemonSet" else 0
+        daemons[node] += sum(map(_mcpu, cpus.split())) if kind in _DAEMONS else 0
     nodes = {}
     for item in _items(kubectl("get", "nodes", "-o", "json")):
         name, spec = item["metadata"]["name"], item.get("spec", {})
@@ -83,40 +91,30 @@ class PodWork:
     """The work of each pod of a fleet.
 
     ``identity`` names the fleet, ``image`` is the container image, and ``command`` runs in it. A pod is ended
-    ``deadline_s`` seconds after its start. At most ``at_once`` pods run at the same time, None for any number.
+    ``deadline_s`` seconds after its start, in addition to the time for its image.
     """
 
     identity: str
     image: str
     command: Sequence[str]
     deadline_s: float
-    at_once: int | None = None
 
 
-def jobs_of(nodes: Sequence[Node], work: PodWork) -> list[dict[str, Any]]:
-    """Return the manifests of the Jobs that do the work once on each node.
+def job_of(index: int, node: Node, work: PodWork) -> dict[str, Any]:
+    """Return the manifest of the Job that does the work on a node; ``index`` is the number of the node in its fleet.
 
-    Each pod requests the CPUs that the daemons of its node leave free, so that no other pod computes there at the same
-    time. A Job has the nodes with equal numbers of free CPUs; with ``work.at_once`` there is only one Job, for the
-    smallest number.
+    The pod requests the CPUs that the daemons of the node leave free, so that no other pod computes there at the same
+    time.
     """
-    groups: dict[int, list[str]] = defaultdict(list)
-    for node in nodes:
-        groups[node.free_mcpu].append(node.name)
-    if work.at_once is not None:
-        groups = defaultdict(list, {min(groups): [node.name for node in nodes]})
-    return [_job(number, names, f"{mcpu}m", work) for number, (mcpu, names) in enumerate(sorted(groups.items()))]
-
-
-def _job(number: int, nodes: Sequence[str], cpus: str, work: PodWork) -> dict[str, Any]:
-    labels = {"app.kubernetes.io/name": "nameplate", LABEL: work.identity}
-    is_one_of = {"key": "kubernetes.io/hostname", "operator": "In", "values": list(nodes)}
+    labels = {"app.kubernetes.io/name": "nameplate", LABEL: work.identity, _INDEX: f"{index}"}
+    # The label with the host name may differ from the name of the node.
+    is_node = {"key": "metadata.name", "operator": "In", "values": [node.name]}
     container = {
         "name": "nameplate",
         "image": work.image,
         "command": list(work.command),
         "env": [{"name": "NAMEPLATE_NODE", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}}],
-        "resources": {"requests": {"cpu": cpus, "memory": _MIN_MEMORY}},
+        "resources": {"requests": {"cpu": f"{node.free_mcpu}m", "memory": _MIN_MEMORY}},
         "securityContext": {
             "allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True, "capabilities": {"drop": ["ALL"]},
         },
@@ -134,15 +132,8 @@ def _job(number: int, nodes: Sequence[str], cpus: str, work: PodWork) -> dict[st
         "tolerations": [{"operator": "Exists"}],
         "affinity": {
             "nodeAffinity": {
-                "requiredDuringSchedulingIgnoredDuringExecution": {
-                    "nodeSelectorTerms": [{"matchExpressions": [is_one_of]}]
-                }
-            },
-            "podAntiAffinity": {
-                "requiredDuringSchedulingIgnoredDuringExecution": [
-                    {"labelSelector": {"matchLabels": {LABEL: work.identity}}, "topologyKey": "kubernetes.io/hostname"}
-                ]
-            },
+                "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [{"matchFields": [is_node]}]}
+            }
         },
         "containers": [container],
         "volumes": [{"name": "files", "emptyDir": {}}, {"name": "temporary", "emptyDir": {}}],
@@ -150,14 +141,9 @@ def _job(number: int, nodes: Sequence[str], cpus: str, work: PodWork) -> dict[st
     return {
         "apiVersion": "batch/v1",
         "kind": "Job",
-        "metadata": {"name": f"nameplate-{work.identity}-{number}", "labels": labels},
+        "metadata": {"name": f"nameplate-{work.identity}-{index}", "labels": labels},
         "spec": {
-            "completionMode": "Indexed",
-            "completions": len(nodes),
-            "parallelism": min(work.at_once or len(nodes), len(nodes)),
-            # A pod that fails must not end those of other nodes.
-            "backoffLimitPerIndex": 0,
-            "maxFailedIndexes": len(nodes),
+            "backoffLimit": 0,
             "ttlSecondsAfterFinished": 86400,
             "template": {"metadata": {"labels": labels}, "spec": pod},
         },
@@ -193,93 +179,120 @@ def kubectl(*arguments: str, text: str = "") -> bytes:
 class KubernetesEngine:
     """Measures nodes by the pods of Jobs.
 
-    - ``jobs``: the manifests (see ``jobs_of``); ``identity``: the value of the label by which their pods are found
-    - ``sink``: as in ``SshEngine``; ``deadline_s``: the time in seconds for scheduling and measuring all of them
+    - ``work``: what each pod does; ``sink``: as in ``SshEngine``
+    - ``at_once``: the maximum number of nodes that measure at the same time, None for any number
     """
 
-    jobs: Sequence[Mapping[str, Any]]
-    identity: str
+    work: PodWork
     sink: Sink
-    deadline_s: float
-    _started: set[str] = field(default_factory=set)
-    _ended: set[str] = field(default_factory=set)
+    at_once: int | None = None
+    _nodes: Sequence[Node] = ()
+    # The time at which a node is given up.
+    _deadlines: dict[int, float] = field(default_factory=dict)
+    _started: set[int] = field(default_factory=set)
+    _ended: set[int] = field(default_factory=set)
+    # Why a node has not been measured yet.
+    _reasons: dict[int, str] = field(default_factory=dict)
+    _log_failures: Counter[int] = field(default_factory=Counter)
+    _failures: int = 0
 
-    def measure(self, nodes: Sequence[str]) -> None:
+    def measure(self, nodes: Sequence[Node]) -> None:
         """Create the Jobs, collect the records of their pods, delete the Jobs, and tell the sink of each outcome.
 
-        KeyboardInterrupt deletes the Jobs, too. A node on which no pod could run until the deadline is unreachable.
+        KeyboardInterrupt deletes the Jobs, too. A node on which no pod could run in ten minutes is unreachable.
 
         Raises:
-            CoreError: kubectl failed.
+            CoreError: kubectl failed several times.
         """
-        missing = HostOutcome(address="", outcome="stopped", reason="it had not begun to measure")
+        self._nodes = nodes
+        why = "the command was stopped"
         try:
-            kubectl("create", "-f", "-", text=manifest_of(self.jobs))
-            deadline = monotonic() + self.deadline_s
-            while not self._ended.issuperset(nodes):
-                pods = _items(kubectl("get", "pods", "-l", f"{LABEL}={self.identity}", "-o", "json"))
-                self._collect(pods)
-                if monotonic() > deadline:
-                    missing = HostOutcome(address="", outcome="unreachable", reason=_why_pending(pods),
-                                          advice="free its CPUs, or measure it later with --resume")  # fmt: skip
-                    return
+            while len(self._ended) < len(nodes):
+                try:
+                    self._create_next()
+                    self._collect()
+                    self._failures = 0
+                except CoreError as error:
+                    self._failures += 1
+                    if self._failures >= _MAX_FAILURES:
+                        why = str(error)
+                        raise
+                self._give_up_late()
                 sleep(_POLL_S)
         finally:
-            for node in nodes:
-                if node not in self._ended:
-                    self._end(_of(node, missing))
-            kubectl("delete", "jobs", "-l", f"{LABEL}={self.identity}", "--ignore-not-found", "--wait=false")
+            for index in set(range(len(nodes))) - self._ended:
+                self._end(index, "stopped", why)
+            with suppress(CoreError):
+                kubectl("delete", "jobs", "-l", f"{LABEL}={self.work.identity}", "--ignore-not-found", "--wait=false")
 
-    def _collect(self, pods: Sequence[Mapping[str, Any]]) -> None:
+    def _create_next(self) -> None:
+        """Create the Jobs of as many nodes as may measure now."""
+        n_active = len(self._deadlines) - len(self._ended)
+        n_new = len(self._nodes) if self.at_once is None else self.at_once - n_active
+        indices = [index for index in range(len(self._nodes)) if index not in self._deadlines][: max(0, n_new)]
+        if indices:
+            jobs = [job_of(index, self._nodes[index], self.work) for index in indices]
+            # Jobs of an attempt that failed in part stay as they are.
+            kubectl("apply", "-f", "-", text=manifest_of(jobs))
+            self._deadlines |= dict.fromkeys(indices, monotonic() + 2 * _START_S + self.work.deadline_s)
+
+    def _collect(self) -> None:
         """Note which pods run, and read the logs of those that have ended."""
+        items = _items(kubectl("get", "jobs,pods", "-l", f"{LABEL}={self.work.identity}", "-o", "json"))
+        pods = {_index_of(item): item for item in items if item.get("kind") == "Pod"}
+        failed_jobs = {_index_of(item) for item in items if item.get("kind") == "Job" and _has_failed(item)}
         ended = {}
-        for pod in pods:
-            node, status = pod.get("spec", {}).get("nodeName", ""), pod.get("status", {})
-            if not node or node in self._ended:
-                continue
-            if status.get("phase") == "Running" and node not in self._started:
-                self._started.add(node)
-                self.sink.started(node)
-            elif reason := _failed_start(status):
-                self._end(HostOutcome(address=node, outcome="cannot run", reason=reason,
-                                      advice="check --image"))  # fmt: skip
-            elif status.get("phase") in ("Succeeded", "Failed"):
-                ended[node] = pod
+        for index in self._deadlines.keys() - self._ended:
+            status = pods[index].get("status", {}) if index in pods else {}
+            phase, reason = status.get("phase"), _why_waiting(status)
+            if reason:
+                self._reasons[index] = reason
+            if phase == "Running" and index not in self._started:
+                self._started.add(index)
+                self.sink.started(self._nodes[index].name)
+            elif reason.startswith(_NEVER_STARTS):
+                self._end(index, "cannot run", reason, "check --image")
+            elif phase in ("Succeeded", "Failed"):
+                ended[index] = pods[index]
+            elif index not in pods and index in failed_jobs:
+                self._end(index, "killed", "its pod was deleted", "measure it again with --resume")
         with ThreadPoolExecutor(_FAN_OUT) as pool:
             logs = pool.map(lambda pod: _log_of(pod["metadata"]["name"]), ended.values())
-            for (node, pod), log in zip(ended.items(), logs, strict=True):
-                self._end(self._outcome(node, pod["status"], log))
+            for (index, pod), log in zip(ended.items(), logs, strict=True):
+                self._read(index, pod["status"], log)
 
-    def _outcome(self, node: str, status: Mapping[str, Any], log: bytes) -> HostOutcome:
+    def _read(self, index: int, status: Mapping[str, Any], log: bytes | CoreError) -> None:
+        """Keep the records of a pod that has ended; another attempt follows if its log cannot be read."""
+        if isinstance(log, CoreError):
+            self._log_failures[index] += 1
+            if self._log_failures[index] >= _MAX_FAILURES:
+                self._end(index, "killed", str(log), "measure it again with --resume")
+            return
+        name = self._nodes[index].name
         if len(log) > MAX_RECORDS_BYTES:
-            return HostOutcome(address=node, outcome="invalid", reason=f"its log has more than "
-                               f"{MAX_RECORDS_BYTES >> 20} MiB", advice="check the image")  # fmt: skip
+            self._end(index, "invalid", f"its log has more than {MAX_RECORDS_BYTES >> 20} MiB", "check the image")
+            return
         lines = log.split(b"\n")
-        outcome = self.sink.records(node, [line for line in lines if line.startswith(b"{")])
+        outcome = self.sink.records(name, [line for line in lines if line.startswith(b"{")])
         said = [clean_text(line.decode(errors="replace")).strip() for line in lines if not line.startswith(b"{")]
-        message = next(filter(None, reversed(said)), "")
         states: list[dict[str, Any]] = [container.get("state", {}) for container in status.get("containerStatuses", [])]
         state = states[0].get("terminated", {}) if states else {}
         reason = str(status.get("reason") or state.get("reason") or "")
+        message = next(filter(None, reversed(said)), "")
         message = reason if reason in ("DeadlineExceeded", "OOMKilled", "Evicted") else message
-        return core_outcome(outcome, str(state.get("exitCode", "killed")), message, reason == "DeadlineExceeded")
+        self._ended.add(index)
+        is_late = reason == "DeadlineExceeded"
+        self.sink.ended(core_outcome(outcome, str(state.get("exitCode", "killed")), message, is_late))
 
-    def _end(self, outcome: HostOutcome) -> None:
-        self._ended.add(outcome.address)
-        self.sink.ended(outcome)
+    def _give_up_late(self) -> None:
+        for index in self._deadlines.keys() - self._ended:
+            if monotonic() > self._deadlines[index]:
+                reason = self._reasons.get(index, "no pod ended there in time")
+                self._end(index, "unreachable", reason, "free its CPUs, or measure it later with --resume")
 
-
-def deadline_s(measured_s: float, n_nodes: int, at_once: int | None) -> float:
-    """Return the time in seconds in which all nodes are measured, of which ``at_once`` measure at the same time.
-
-    ``measured_s`` is the time after which the measurement of one node is ended.
-    """
-    turns = -(-n_nodes // (at_once or n_nodes)) if n_nodes else 1
-    return _START_S + turns * measured_s
-
-
-def _of(node: str, outcome: HostOutcome) -> HostOutcome:
-    return HostOutcome(address=node, outcome=outcome.outcome, reason=outcome.reason, advice=outcome.advice)
+    def _end(self, index: int, outcome: Outcome, reason: str, advice: str = "") -> None:
+        self._ended.add(index)
+        self.sink.ended(HostOutcome(address=self._nodes[index].name, outcome=outcome, reason=reason, advice=advice))
 
 
 def _items(text: bytes) -> list[dict[str, Any]]:
@@ -289,30 +302,33 @@ def _items(text: bytes) -> list[dict[str, Any]]:
         raise CoreError("kubectl get: its answer is not a list in JSON") from None
 
 
-def _log_of(pod: str) -> bytes:
+def _log_of(pod: str) -> bytes | CoreError:
     try:
         return kubectl("logs", pod, f"--limit-bytes={MAX_RECORDS_BYTES + 1}")
     except CoreError as error:
-        return str(error).encode()
+        return error
 
 
-def _failed_start(status: Mapping[str, Any]) -> str:
-    """Return why the container of a pod cannot start, "" if it can or has not been tried."""
+def _index_of(item: Mapping[str, Any]) -> int:
+    text = str(item.get("metadata", {}).get("labels", {}).get(_INDEX, ""))
+    return int(text) if text.isdecimal() else -1
+
+
+def _has_failed(job: Mapping[str, Any]) -> bool:
+    conditions = job.get("status", {}).get("conditions", [])
+    return any(condition.get("type") == "Failed" and condition.get("status") == "True" for condition in conditions)
+
+
+def _why_waiting(status: Mapping[str, Any]) -> str:
+    """Return why a pod does not run, "" if it does or the cluster does not say."""
     for container in status.get("containerStatuses", []):
         waiting = container.get("state", {}).get("waiting", {})
-        if waiting.get("reason") in ("ErrImagePull", "ImagePullBackOff", "InvalidImageName", "CreateContainerError"):
-            return clean_text(f"{waiting['reason']}: {waiting.get('message', '')}").strip(": ")
+        if waiting.get("message"):
+            return clean_text(f"{waiting.get('reason', '')}: {waiting['message']}")
+    for condition in status.get("conditions", []):
+        if condition.get("type") == "PodScheduled" and condition.get("status") == "False":
+            return clean_text(str(condition.get("message", "")))
     return ""
-
-
-def _why_pending(pods: Sequence[Mapping[str, Any]]) -> str:
-    messages = [
-        str(condition.get("message", ""))
-        for pod in pods
-        for condition in pod.get("status", {}).get("conditions", [])
-        if condition.get("type") == "PodScheduled" and condition.get("status") == "False"
-    ]
-    return clean_text(next(filter(None, messages), "no pod ended there in time"))
 
 
 def _mcpu(text: str) -> int:

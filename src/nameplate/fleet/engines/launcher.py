@@ -26,11 +26,14 @@ from nameplate.fleet.fleet_plan import HostRequest
 from nameplate.fleet.host_outcome import HostOutcome, core_outcome, start_outcome
 from nameplate.fleet.remote import MAX_RECORDS_BYTES
 from nameplate.fleet.sink import Sink
+from nameplate.hostlist import compress
 from nameplate.records.inputs import read_input
 
 _POLL_S = 0.5
 # The time in which a process ends after its core, and in which a launcher ends after its processes.
 _END_S = 30.0
+# The time after which a core that was asked to end is killed.
+_STOP_S = 20
 _MESSAGES = "launcher.messages"
 _TAIL_CHARACTERS = 1000
 _HOST = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
@@ -63,7 +66,8 @@ reason=$("$core" --version 2>&1 >/dev/null) ||
   {{ say failed "core $core $(printf %s "$reason" | tr '\n' ' ')"; exit 0; }}
 say machine "$("$core" --machine)"
 while [ ! -e "$name.go" ]; do
-  [ ! -e stop ] && [ ! -e "$name.stop" ] || exit 0
+  # The controller removes its files at the end.
+  {{ [ -e node.sh ] && [ ! -e stop ] && [ ! -e "$name.stop" ]; }} || exit 0
   sleep 0.2
 done
 exchange=$PWD
@@ -72,11 +76,14 @@ arguments=$(cat "$name.go")
 mkdir "$work/files" && cd "$work/files" || exit
 "$core" $arguments >"$work/records" </dev/null &
 pid=$!
-# A second signal would end a core at once.
+# The seconds since the core was asked to end; a second signal would end it at once.
 stopped=
 while kill -0 "$pid" 2>/dev/null; do
-  if [ -z "$stopped" ] && {{ [ -e "$exchange/stop" ] || [ -e "$exchange/$name.stop" ]; }}; then
-    stopped=1
+  if [ -n "$stopped" ]; then
+    stopped=$((stopped + 1))
+    [ "$stopped" -lt {stop_s} ] || kill -KILL "$pid"
+  elif [ ! -e "$exchange/node.sh" ] || [ -e "$exchange/stop" ] || [ -e "$exchange/$name.stop" ]; then
+    stopped=0
     kill -TERM "$pid"
   fi
   sleep 1
@@ -135,11 +142,7 @@ class LauncherEngine:
         self._ended, self._requested = set(measured), frozenset(addresses)
         script = self._prepare()
         try:
-            with (self.exchange / _MESSAGES).open("wb") as messages:
-                process = child_process.start(
-                    [*self.command, str(script)], streams=Streams(stdout=messages.fileno(), stderr=messages.fileno()),
-                    death_signal=signal.SIGTERM,
-                )  # fmt: skip
+            process = self._start_launcher(script)
             try:
                 self._follow(process)
             except KeyboardInterrupt:
@@ -148,17 +151,26 @@ class LauncherEngine:
                 self._follow(process)
                 raise
             finally:
-                child_process.end(process)
+                _end_gently(process)
                 self._end_missing(addresses, process.returncode)
-        except OSError as error:
-            raise CoreError(f"cannot run {self.command[0]}: {error.strerror}") from None
         finally:
             shutil.rmtree(self.exchange, ignore_errors=True)
 
+    def _start_launcher(self, script: Path) -> subprocess.Popen[bytes]:
+        try:
+            with (self.exchange / _MESSAGES).open("wb") as messages:
+                streams = Streams(stdout=messages.fileno(), stderr=messages.fileno())
+                command = [*self.command, str(script)]
+                return child_process.start(command, streams=streams, death_signal=signal.SIGTERM)
+        except OSError as error:
+            raise CoreError(f"cannot run {self.command[0]}: {error.strerror}") from None
+
     def _prepare(self) -> Path:
         script = self.exchange / "node.sh"
-        text = _SCRIPT.format(exchange=shlex.quote(str(self.exchange)), name=self.name,
-                              installed=shlex.quote(self.installed), limit=MAX_RECORDS_BYTES + 1)  # fmt: skip
+        text = _SCRIPT.format(
+            exchange=shlex.quote(str(self.exchange)), name=self.name, installed=shlex.quote(self.installed),
+            limit=MAX_RECORDS_BYTES + 1, stop_s=_STOP_S,
+        )  # fmt: skip
         try:
             self.exchange.mkdir(mode=0o700)
             script.write_text(text)
@@ -170,11 +182,16 @@ class LauncherEngine:
         return script
 
     def _follow(self, process: subprocess.Popen[bytes]) -> None:
-        """Handle what hosts announce until the launcher has ended, or does not end although its hosts have."""
+        """Handle what hosts announce until the launcher has ended, or does not end although its hosts have.
+
+        A launcher may wait for a long time before it starts anything.
+        """
         quiet_since = monotonic()
         while True:
             has_ended = process.poll() is not None
-            if self._read_announcements() or not (self._is_stopping or self._announced <= self._ended):
+            is_new = self._read_announcements()
+            all_ended = self._requested <= self._ended and self._announced and self._announced <= self._ended
+            if is_new or not (self._is_stopping or all_ended):
                 quiet_since = monotonic()
             if has_ended or monotonic() - quiet_since > _END_S:
                 return
@@ -188,22 +205,26 @@ class LauncherEngine:
         is_new = False
         for path in sorted(self.exchange.iterdir()):
             host, _, kind = path.name.rpartition(".")
-            if kind == "machine" and _HOST.fullmatch(host) and host not in self._announced:
-                self._announced.add(host)
-                is_new = True
-                if self._requested and host not in self._requested:
-                    self._ended.add(host)
-                if host in self._ended:
-                    (self.exchange / f"{host}.stop").touch()
-                else:
-                    self._waiting.append(host)
-            elif host in self._ended or not _HOST.fullmatch(host):
+            if not _HOST.fullmatch(host):
                 continue
-            elif kind == "failed":
+            if self._requested and host not in self._requested:
+                self._ended.add(host)
+            if kind == "machine" and host not in self._announced:
+                is_new = True
+                self._announce(host)
+            elif host not in self._ended and kind == "failed":
                 self._end(start_outcome(host, self._text(path)))
-            elif kind == "exit":
+            elif host not in self._ended and kind == "exit":
                 self._collect(host, self._text(path))
         return is_new
+
+    def _announce(self, host: str) -> None:
+        """Add a host to those that wait for their turn, or end it if it is not to measure."""
+        self._announced.add(host)
+        if host in self._ended:
+            (self.exchange / f"{host}.stop").touch()
+        else:
+            self._waiting.append(host)
 
     def _start_next(self) -> None:
         busy = {self.groups.get(host) for host in self._deadlines} - {None}
@@ -228,7 +249,7 @@ class LauncherEngine:
                 return
             deadline_s = request.deadline_s
             (self.exchange / f"{host}.request").write_bytes(request.text)
-        part = self.exchange / host / ".go"
+        part = self.exchange / f"{host}.go-part"
         part.write_text(" ".join(self.arguments))
         part.rename(self.exchange / f"{host}.go")
         self._deadlines[host] = monotonic() + deadline_s
@@ -255,18 +276,22 @@ class LauncherEngine:
                                    host in self._late)  # fmt: skip
         self._end(outcome)
 
-    def _end_missing(self, addresses: Iterable[str], exit_code: int) -> None:
+    def _end_missing(self, addresses: Sequence[str], exit_code: int) -> None:
         """Note the outcome of the hosts that have none yet."""
         message = self._last_line(self.exchange / _MESSAGES) or f"{self.command[0]} ended with {exit_code}"
         for host in dict.fromkeys([*addresses, *sorted(self._announced)]):
             if host in self._ended:
                 continue
             if self._is_stopping:
-                outcome = HostOutcome(address=host, outcome="stopped", reason="it had not begun to measure")
+                reason = "its core did not end" if host in self._deadlines else "it had not begun to measure"
+                outcome = HostOutcome(address=host, outcome="stopped", reason=reason)
             elif host in self._announced:
                 outcome = HostOutcome(address=host, outcome="killed", reason=message,
                                       advice="measure it again with --resume")  # fmt: skip
             else:
+                further = sorted(self._announced - {*addresses})
+                if further:
+                    message = f"{message}; processes started on {compress(further)}, which the run does not include"
                 outcome = HostOutcome(address=host, outcome="unreachable", reason=message,
                                       advice=f"check that {self.command[0]} starts programs there, and that it sees "
                                       f"{self.exchange.parent}")  # fmt: skip
@@ -292,3 +317,12 @@ class LauncherEngine:
         with suppress(FileError):
             return read_input(path, MAX_RECORDS_BYTES + 1, "file")
         return b""
+
+
+def _end_gently(process: subprocess.Popen[bytes]) -> None:
+    """End a launcher, which gets the time to end its processes on other hosts."""
+    if process.poll() is None:
+        process.terminate()
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(_STOP_S)
+    child_process.end(process)

@@ -9,8 +9,8 @@ from nameplate.errors import UsageError
 from nameplate.hostlist import compress, expand
 
 # A process gets all CPUs of its host, and may share them with the shell of the allocation. One that fails does not end
-# the others.
-_OPTIONS = ("--ntasks-per-node=1", "--kill-on-bad-exit=0", "--mpi=none", "--cpu-bind=none", "--overlap")
+# the others, nor does one that ends early.
+_OPTIONS = ("--ntasks-per-node=1", "--kill-on-bad-exit=0", "--wait=0", "--mpi=none", "--cpu-bind=none", "--overlap")
 # Shell text with the name by which Slurm knows the host of a process.
 NAME = '"${SLURMD_NODENAME:-$(uname -n)}"'
 
