@@ -54,19 +54,20 @@ def disk_file_note(measured: StudyRun, published: str) -> str:
 
 
 def iozone_table(
-    measured: StudyRun, columns: Mapping[int, Mapping[str, Printed]], unit: str, file_bytes: int, notes: Sequence[str]
-) -> StudyTable:
+    measured: StudyRun, columns: Mapping[int, Mapping[str, Printed]], unit: str, files: tuple[int, int],
+    notes: Sequence[str],
+) -> StudyTable:  # fmt: skip
     """Return a table of IOzone's values, here and in the study, and nameplate's values for the same work.
 
     ``columns`` has the published values in ``unit`` by record size in bytes, then by operation: "write", "rewrite",
     "read", "reread", "random-read", "random-write", "backward-read", "record-rewrite", "stride-read", "fwrite",
-    "frewrite", "fread" or "freread". Other operations are ignored. ``unit`` is a key of ``FACTORS``. ``file_bytes`` is
-    the size of the file that IOzone and nameplate use here. There is one column for each record size, and one row for
-    each operation that has a published value. ``notes`` are sentences that are shown under the table.
+    "frewrite", "fread" or "freread". Other operations are ignored. ``unit`` is a key of ``FACTORS``. ``files`` has the
+    sizes in bytes of the files that IOzone and nameplate use here. There is one column for each record size, and one
+    row for each operation that has a published value. ``notes`` are sentences that are shown under the table.
     """
     rows = [name for name in _OPERATIONS if any(name in rows_of_column for rows_of_column in columns.values())]
     cells = [
-        [_cell(measured, (name, record, file_bytes), rows_of_column.get(name), unit)
+        [_cell(measured, (name, record, *files), rows_of_column.get(name), unit)
          for record, rows_of_column in columns.items()]
         for name in rows
     ]  # fmt: skip
@@ -77,12 +78,12 @@ def iozone_table(
     )  # fmt: skip
 
 
-def _cell(measured: StudyRun, work: tuple[str, int, int], published: Printed | None, unit: str) -> StudyCell:
-    operation, record, file_bytes = work
+def _cell(measured: StudyRun, work: tuple[str, int, int, int], published: Printed | None, unit: str) -> StudyCell:
+    operation, record, iozone_bytes, file_bytes = work
     value_here = iozone_like(measured, operation, record, file_bytes)
     # Rounds and seconds of nameplate's value are not those of IOzone's.
     return study_cell(
-        in_unit(iozone_value(measured, operation, record, file_bytes), unit), published,
+        in_unit(iozone_value(measured, operation, record, iozone_bytes), unit), published,
         alternative=in_unit(value_here.summary.sustained, unit) if value_here else None,
         remarks=remarks_of(value_here),
     )  # fmt: skip
@@ -158,7 +159,7 @@ def iozone_matrix(
     places = [(size, record) for size in sizes for record in records]
     published = {at: published_items(measured.plan, table) for at, table in printed.items()}
     cells = [
-        [_cell(measured, (operation, record, size), published.get((size, record), {}).get(operation), "KiB/s")
+        [_cell(measured, (operation, record, size, size), published.get((size, record), {}).get(operation), "KiB/s")
          for size, record in places]
         for operation in _OPERATIONS
     ]  # fmt: skip

@@ -174,7 +174,7 @@ def _disk_tables(measured: StudyRun) -> list[StudyTable]:
         ),
         matrix("Disk latency, 8 B blocks", _disk_latency(measured), with_fields(_DISK, {"block_bytes": 8}),
                counts, [LATENCY_NOTE, IN_FLIGHT_NOTE]),
-        iozone_table(measured, iozone, "KiB/s", IOZONE_FILE, [_IOZONE_FILE_NOTE]),
+        iozone_table(measured, iozone, "KiB/s", (IOZONE_FILE, IOZONE_FILE), [_IOZONE_FILE_NOTE]),
         _share_of_iozone(measured),
     ]  # fmt: skip
 

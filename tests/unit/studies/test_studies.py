@@ -308,6 +308,26 @@ def test_iozone_is_compared_with_iozone_and_nameplate_is_shown_next_to_it(descri
     assert (cell.rounds, cell.seconds) == (None, None)
 
 
+@pytest.mark.parametrize("plan", ["cs553-kvm", "t2micro-posix"])
+def test_the_values_of_iozone_are_those_of_the_plans_own_work(plan: str, described: dict[str, ProbeInfo]) -> None:
+    (asked,) = [work for work in plan_of(plan, described).reference_works if work.tool == "iozone"]
+    names = ("rewrite", "write", "read", "reread", "random read", "random write", "backward read", "record rewrite",
+             "stride read", "fwrite", "frewrite", "fread", "freread")  # fmt: skip
+    works = [
+        f"{name}, {block} records, {asked.params['size']} file, page cache"
+        for name in names for block in asked.params["block"].split(",")
+    ]  # fmt: skip
+    given = [
+        Reference(tool="iozone", version="3", command="iozone", metric="bandwidth", unit="B/s", value=1e9, reason="",
+                  work=work) for work in works
+    ]  # fmt: skip
+    report = report_of(plan_of(plan, described), described, generic, Given(references=given))
+    cells = cells_of(table_of(report, "IOzone"))
+    assert cells
+    assert all(cell.here is not None for cell in cells.values())
+    assert all(cell.alternative is not None for cell in cells.values())
+
+
 def test_the_times_of_streams_loops_in_plain_c_are_shown_next_to_ours(described: dict[str, ProbeInfo]) -> None:
     names = {"average": 1e9, "fastest": 2e9, "slowest": 5e8}
     in_plain_c = [
