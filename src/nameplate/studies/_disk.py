@@ -138,12 +138,13 @@ def disk_peak(
         link, best.labels.get("link", "") if best else ""
     )
     cached = () if best is None else (f"served by {best.source}",) if best.source else ()
+    above = f"{_FROM_CACHE}, in the study as well" if op == "read" else _FROM_CACHE
     reached = Reached(f"highest of the {op} tables", (best.summary.sustained or 0.0, best.id) if best else None,
-                      published_reached_gbs, (*cached, _FROM_CACHE))  # fmt: skip
+                      published_reached_gbs, (*cached, above))  # fmt: skip
     return peak_table(f"Theoretical bandwidth of the disk, {op}", "GB/s", known, published_gbs, [reached])
 
 
-_FROM_CACHE = "what the page cache serves may exceed the disk's peak, in the study as well"
+_FROM_CACHE = "what the page cache serves may exceed the disk's peak"
 
 
 def iozone_matrix(

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from nameplate.records.result import Result
 from nameplate.records.study_record import StudyCell, StudyColumn
 from nameplate.studies._cells import study_cell
-from nameplate.studies._measured import StudyRun
+from nameplate.studies._measured import StudyRun, remarks_of
 from nameplate.studies._units import in_unit
 from nameplate.studies.published import Printed
 
@@ -16,7 +16,7 @@ STREAM_COLUMNS = [
 ]  # fmt: skip
 IN_PLAIN_C = "plain C here"
 STREAM_NOTE = (
-    "memory_stream's passes 2 to 10 over arrays of 10⁷ elements of 8 B, as STREAM counts them. In plain C: "
+    "memory_stream's passes 2 to 10 of the run over arrays of 10⁷ elements of 8 B, as STREAM counts them. In plain C: "
     "plain-stream, which script/bootstrap bench builds; STREAM itself, where it is installed, is in the table of "
     "reference tools."
 )
@@ -42,14 +42,15 @@ def stream_row(measured: StudyRun, op: str, printed: Printed | None) -> list[Stu
     passes = _counted_passes(result) if result else []
     if result is None or not passes:
         return [study_cell(None, printed, result), *(study_cell(None) for _ in STREAM_COLUMNS[1:])]
-    moved = result.facts["pass_bytes"]
+    # Ten passes are not all rounds, whose number and seconds would say otherwise.
+    moved, remarks = result.facts["pass_bytes"], remarks_of(result)
     times = [moved / rate * 1e3 for rate in passes]
     times_in_c = [moved / rate * 1e3 if rate else None for rate in rates]
     return [
-        study_cell(in_unit(max(passes), "MB/s"), printed, result, alternative=in_unit(rates[1], "MB/s")),
-        study_cell(sum(times) / len(times), None, result, alternative=times_in_c[0]),
-        study_cell(min(times), None, result, alternative=times_in_c[1]),
-        study_cell(max(times), None, result, alternative=times_in_c[2]),
+        study_cell(in_unit(max(passes), "MB/s"), printed, alternative=in_unit(rates[1], "MB/s"), remarks=remarks),
+        study_cell(sum(times) / len(times), alternative=times_in_c[0]),
+        study_cell(min(times), alternative=times_in_c[1]),
+        study_cell(max(times), alternative=times_in_c[2]),
     ]
 
 

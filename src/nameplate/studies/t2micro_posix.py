@@ -45,7 +45,7 @@ _PATTERNS: Mapping[str, Fields] = {"sequential": {"pattern": "sequential"}, "ran
 _OPERATIONS: Mapping[str, Fields] = {"read": {"op": "read"}, "write": {"op": "write"}}
 _COPY: Fields = {"op": "copy"}
 _REPEATS = "The value is all work over all time of the repeats."
-_EQUAL_REPEATS = f"{_REPEATS[:-1]}, which last equally long, as the study averages them."
+_EQUAL_REPEATS = f"{_REPEATS[:-1]}, which are to last equally long, as the study averages them."
 _RAND = (
     "The study calls rand() for each block, also of the sequential pattern, and so do the values here. Precomputed: "
     "nameplate's own, with offsets that were drawn before."
@@ -55,7 +55,7 @@ _UNOPTIMISED = (
     "Optimised: nameplate's own loop, with its operands in registers."
 )
 _AVERAGED = (
-    "The study averages the latencies of its repeats: they differ by up to 7 % from the block ÷ its printed throughput."
+    "The study averages the latencies of its repeats: they differ by up to 8 % from the block ÷ its printed throughput."
 )
 
 
@@ -71,7 +71,7 @@ def make(measured: StudyRun) -> Study:
 
 
 def _repeats(measured: StudyRun, probe: str) -> str:
-    """Return a note on the repeats of a probe's experiments, which last equally long if none lacks a round."""
+    """Return a note on the repeats of a probe's experiments, which are to last equally long if none lacks a round."""
     rounds = {r.summary.rounds for r in measured.results if r.summary.probe == probe and not r.is_series}
     return _EQUAL_REPEATS if rounds == {measured.rounds} else _REPEATS
 
