@@ -67,6 +67,14 @@ def test_messages_of_ssh_have_an_outcome(messages: str, outcome: str, reason: st
     assert actual.advice
 
 
+def test_a_path_with_spaces_is_named() -> None:
+    outcome = start_outcome("a", "missing /opt/my tools/nameplate-core")
+    assert (outcome.outcome, outcome.reason) == (
+        "no core", "/opt/my tools/nameplate-core is not a program that can be run",
+    )  # fmt: skip
+    assert start_outcome("a", "core /x/core error: no libudev").reason == "/x/core cannot be run: error: no libudev"
+
+
 def test_an_unknown_answer_is_no_run() -> None:
     assert start_outcome("a", "who knows").outcome == "invalid"
 

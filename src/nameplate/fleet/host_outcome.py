@@ -67,7 +67,8 @@ _OF_START: dict[str, tuple[Outcome, str, str]] = {
 def start_outcome(address: str, answer: str) -> HostOutcome:
     """Return the outcome of a host that could not start; ``answer`` is its answer after "failed"."""
     kind, _, rest = answer.partition(" ")
-    path, _, reason = rest.partition(" ")
+    # A path may have spaces; only that of a core is followed by a reason.
+    path, _, reason = rest.partition(" ") if kind == "core" else (rest, "", "")
     outcome, text, advice = _OF_START.get(kind, ("invalid", "it answered '{}'", "check its login shell"))
     return HostOutcome(address=address, outcome=outcome, reason=text.format(path, reason.strip()), advice=advice)
 
