@@ -31,7 +31,7 @@ from nameplate.fleet.engines.launcher import LauncherEngine
 from nameplate.fleet.engines.srun import NAME as SRUN_NAME
 from nameplate.fleet.engines.srun import allocated_hosts, srun_command
 from nameplate.fleet.engines.ssh import SshEngine
-from nameplate.fleet.fleet_folder import FLEET_FILE, FleetFolder, FleetStart
+from nameplate.fleet.fleet_folder import FLEET_FILE, SCHEMA, FleetFolder, FleetStart
 from nameplate.fleet.fleet_plan import GRACE_S, FleetPlan, HostRequest, HostRequests, fleet_plan
 from nameplate.fleet.host_outcome import HostOutcome, failed_text
 from nameplate.fleet.hosts import check_addresses, groups_of, parse_hosts
@@ -196,7 +196,7 @@ def _start_of(options: FleetOptions) -> FleetStart:
         arguments = _BATCH
     hosts = _hosts(options)
     start = FleetStart(
-        schema=1, id=secrets.token_hex(8), token=secrets.token_hex(16), arguments=arguments, hosts=hosts,
+        schema=SCHEMA, id=secrets.token_hex(8), token=secrets.token_hex(16), arguments=arguments, hosts=hosts,
         expected_s=expected_s, installed=options.installed, at_once=options.at_once,
         cores=[str(path.resolve()) for path in options.cores], plan=plan,
         groups=groups_of(hosts, options.per_group) if options.per_group else {},

@@ -6,11 +6,12 @@ The file ``fleet.hosts`` is only appended to, so that an interrupted fleet can b
 from __future__ import annotations
 
 import fcntl
+import os
 import re
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import msgspec
 
@@ -23,6 +24,8 @@ from nameplate.results.digest import digest_of
 from nameplate.results.run_file import append_digest, read_run
 
 FLEET_FILE = "fleet.hosts"
+# The version of the format of this file.
+SCHEMA = 2
 _RUNS = "runs"
 _MAX_BYTES = 256 << 20
 _UNSAFE = re.compile(r"[^A-Za-z0-9._:@-]")
@@ -48,7 +51,7 @@ class FleetStart(msgspec.Struct, frozen=True, kw_only=True, tag="fleet", tag_fie
     token: str
     arguments: list[str]
     hosts: list[str]
-    expected_s: float
+    expected_s: float = 60.0
     installed: str = ""
     at_once: int | None = None
     cores: list[str] = []
@@ -82,7 +85,7 @@ class FleetFolder:
         self.outcomes: dict[str, HostOutcome] = {}
         self.running: set[str] = set()
         self._complete_bytes = 0
-        self._locked: IO[bytes] | None = None
+        self._locked: int | None = None
 
     @classmethod
     def create(cls, path: Path, start: FleetStart) -> FleetFolder:
@@ -134,7 +137,7 @@ class FleetFolder:
             except (msgspec.DecodeError, UnicodeDecodeError) as error:
                 raise FileError(f"{file}: line {number} is not a record of a fleet: {error}") from None
             if isinstance(record, FleetStart) and folder is None:
-                folder = cls(path, record)
+                folder = cls(path, _checked(record, file))
             elif folder is None:
                 break
             elif isinstance(record, _Started):
@@ -227,19 +230,26 @@ class FleetFolder:
             raise FileError(f"cannot write {self.path / FLEET_FILE}: {error.strerror}") from None
 
 
-def _locked(path: Path) -> IO[bytes] | None:
-    """Return a file that this process has locked, None if its file system has no locks.
+def _checked(start: FleetStart, file: Path) -> FleetStart:
+    if start.schema != SCHEMA:
+        raise FileError(f"{file}: its format is {start.schema}, and this version reads {SCHEMA}")
+    return start
+
+
+def _locked(path: Path) -> int | None:
+    """Return the descriptor of a file that this process locks until it ends, None if its file system has no locks.
 
     Raises UsageError if another process has locked it, and FileError if it cannot be opened.
     """
     try:
-        file = path.open("r+b")
+        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
     except OSError as error:
         raise FileError(f"cannot read {path}: {error.strerror}") from None
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise UsageError(f"{path.parent}: another command is measuring this fleet; wait until it ends") from None
-    except OSError:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        os.close(descriptor)
+        if isinstance(error, BlockingIOError):
+            raise UsageError(f"{path.parent}: another command is measuring this fleet; wait until it ends") from None
         return None
-    return file
+    return descriptor
