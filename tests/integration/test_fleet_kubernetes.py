@@ -164,7 +164,7 @@ class Notes:
     def __init__(self) -> None:
         self.outcomes: list[HostOutcome] = []
 
-    def started(self, address: str) -> None:
+    def started(self, address: str, deadline_s: float) -> None:
         pass
 
     def records(self, address: str, lines: object) -> HostOutcome:

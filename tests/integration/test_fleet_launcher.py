@@ -207,7 +207,7 @@ class Notes:
     def __init__(self) -> None:
         self.ends: list[HostOutcome] = []
 
-    def started(self, address: str) -> None:
+    def started(self, address: str, deadline_s: float) -> None:
         pass
 
     def records(self, address: str, lines: Iterable[bytes]) -> HostOutcome:

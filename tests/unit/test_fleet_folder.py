@@ -16,10 +16,10 @@ START = FleetStart(schema=SCHEMA, id="i", token="t", arguments=["quick"], hosts=
 
 def test_a_folder_is_continued_where_it_ended(tmp_path: Path) -> None:
     folder = FleetFolder.create(tmp_path / "fleet", START)
-    folder.started("a")
+    folder.started("a", 90.0)
     folder.ended(HostOutcome(address="b", outcome="measured", file="runs/b.jsonl"))
     reopened = FleetFolder.open(tmp_path / "fleet")
-    assert (reopened.start, reopened.running, reopened.missing()) == (START, {"a"}, [])
+    assert (reopened.start, reopened.running, reopened.missing()) == (START, {"a": 90.0}, [])
     assert list(reopened.addresses.values()) == ["b"]
 
 

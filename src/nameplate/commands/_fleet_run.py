@@ -122,7 +122,7 @@ def _measure_over_ssh(folder: FleetFolder, cores: Mapping[str, bytes], progress:
     remote = RemoteRun(start.token, start.id, digests, start.arguments, start.installed, start.plan is not None)
     engine = SshEngine(remote, cores, progress, start.expected_s, _deadline_s(start), start.at_once, start.groups,
                        _request_of(start))  # fmt: skip
-    engine.measure(folder.missing(), sorted(folder.running))
+    engine.measure(folder.missing(), dict(sorted(folder.running.items())))
     if removes:
         collected = [address for address, outcome in folder.outcomes.items() if outcome.file]
         SshEngine(remote, cores, progress, 0.0, 0.0).remove(collected)
@@ -266,9 +266,9 @@ class _Progress:
         self._printed_s = self._began_s = monotonic()
         self._is_terminal = sys.stderr.isatty()
 
-    def started(self, address: str) -> None:
+    def started(self, address: str, deadline_s: float) -> None:
         """Note that the core runs on a host."""
-        self._folder.started(address)
+        self._folder.started(address, deadline_s)
         self._print()
 
     def records(self, address: str, lines: Iterable[bytes]) -> HostOutcome:

@@ -64,6 +64,7 @@ class FleetStart(msgspec.Struct, frozen=True, kw_only=True, tag="fleet", tag_fie
 
 class _Started(msgspec.Struct, frozen=True, tag="started", tag_field="type"):
     address: str
+    deadline_s: float
 
 
 class _Ended(msgspec.Struct, frozen=True, tag="ended", tag_field="type"):
@@ -77,13 +78,14 @@ class FleetFolder:
     """A fleet's folder that is being written or read.
 
     ``outcomes`` has the outcome of each host that was measured or failed, by its address, the latest one; ``running``
-    the hosts whose core was started and whose records were not collected.
+    the hosts whose core was started and whose records were not collected, with the time in seconds after which the core
+    is ended.
     """
 
     def __init__(self, path: Path, start: FleetStart) -> None:
         self.path, self.start = path, start
         self.outcomes: dict[str, HostOutcome] = {}
-        self.running: set[str] = set()
+        self.running: dict[str, float] = {}
         self._complete_bytes = 0
         self._locked: int | None = None
 
@@ -141,7 +143,7 @@ class FleetFolder:
             elif folder is None:
                 break
             elif isinstance(record, _Started):
-                folder.running.add(record.address)
+                folder.running[record.address] = record.deadline_s
             elif isinstance(record, _Ended):
                 folder._note(record.outcome)
         if folder is None:
@@ -167,13 +169,13 @@ class FleetFolder:
 
     def missing(self) -> list[str]:
         """Return the hosts that have no run and are not running, in the order in which they were given."""
-        done = {address for address, outcome in self.outcomes.items() if outcome.outcome == "measured"} | self.running
-        return [host for host in self.start.hosts if host not in done]
+        done = {address for address, outcome in self.outcomes.items() if outcome.outcome == "measured"}
+        return [host for host in self.start.hosts if host not in done and host not in self.running]
 
-    def started(self, address: str) -> None:
-        """Note that the core runs on a host."""
-        self.running.add(address)
-        self._write(_Started(address))
+    def started(self, address: str, deadline_s: float) -> None:
+        """Note that the core runs on a host; ``deadline_s`` is the time in seconds after which it is ended."""
+        self.running[address] = deadline_s
+        self._write(_Started(address, deadline_s))
 
     def records(self, address: str, lines: Iterable[bytes]) -> HostOutcome:
         """Write the run file of a host, check it and append its digest; return the outcome.
@@ -215,7 +217,7 @@ class FleetFolder:
         self._write(_Ended(outcome))
 
     def _note(self, outcome: HostOutcome) -> None:
-        self.running.discard(outcome.address)
+        self.running.pop(outcome.address, None)
         self.outcomes[outcome.address] = outcome
 
     def _write(self, record: FleetStart | _Started | _Ended) -> None:

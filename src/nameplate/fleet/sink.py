@@ -11,8 +11,11 @@ from nameplate.fleet.host_outcome import HostOutcome
 class Sink(Protocol):
     """Receives what the engine learns about hosts."""
 
-    def started(self, address: str) -> None:
-        """Note that the core runs on a host, so that its records can be collected later."""
+    def started(self, address: str, deadline_s: float) -> None:
+        """Note that the core runs on a host, so that its records can be collected later.
+
+        ``deadline_s`` is the time in seconds after which the core is ended.
+        """
 
     def records(self, address: str, lines: Iterable[bytes]) -> HostOutcome:
         """Keep the records of a host, and return its outcome."""

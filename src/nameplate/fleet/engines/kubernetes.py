@@ -249,7 +249,7 @@ class KubernetesEngine:
                 self._reasons[index] = reason
             if phase == "Running" and index not in self._started:
                 self._started.add(index)
-                self.sink.started(self._nodes[index].name)
+                self.sink.started(self._nodes[index].name, self.work.deadline_s)
             elif reason.startswith(_NEVER_STARTS):
                 self._end(index, "cannot run", reason, "check --image")
             elif phase in ("Succeeded", "Failed"):

@@ -253,7 +253,7 @@ class LauncherEngine:
         part.write_text(" ".join(self.arguments))
         part.rename(self.exchange / f"{host}.go")
         self._deadlines[host] = monotonic() + deadline_s
-        self.sink.started(host)
+        self.sink.started(host, deadline_s)
 
     def _stop_late(self) -> None:
         for host, deadline in [*self._deadlines.items()]:

@@ -10,6 +10,7 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from time import monotonic
+from types import MappingProxyType
 from typing import Any
 
 from ClusterShell.Event import EventHandler
@@ -79,17 +80,18 @@ class SshEngine:
     _sending: dict[str, list[_Host]] = field(default_factory=dict)
     _is_stopping: bool = False
 
-    def measure(self, addresses: Iterable[str], running: Iterable[str] = ()) -> None:
-        """Measure hosts, and tell the sink of each outcome. ``running`` are hosts on which the core was started before.
+    def measure(self, addresses: Iterable[str], running: Mapping[str, float] = MappingProxyType({})) -> None:
+        """Measure hosts, and tell the sink of each outcome.
 
+        ``running`` has hosts on which the core was started before, with the time in seconds after which it is ended.
         KeyboardInterrupt ends the cores on all hosts; what they have measured is collected.
         """
         for address in addresses:
             self._waiting[self.groups.get(address, "")].append(self._host(address))
         task = self._task()
-        for address in running:
+        for address, deadline_s in running.items():
             host = self._activated(self._host(address))
-            host.is_started, host.started_s = True, monotonic()
+            host.is_started, host.started_s, host.deadline_s = True, monotonic(), deadline_s
             self._collect(host)
         self._start_next()
         try:
@@ -214,7 +216,7 @@ class SshEngine:
         kind, _, rest = call.answer.partition(" ")
         if kind == "started":
             host.is_started, host.started_s, host.attempts = True, monotonic(), 0
-            self.sink.started(host.address)
+            self.sink.started(host.address, host.deadline_s)
             self._later(host.expected_s, lambda: self._collect(host))
         elif kind == "need" and not host.sends_core:
             self._send(host, *rest.split(" ", 1))
