@@ -62,7 +62,7 @@ def test_the_order_is_that_of_the_seed(core_path: Path, tmp_path: Path) -> None:
 
 def test_a_series_has_one_round_and_limits_are_obeyed(core_path: Path, tmp_path: Path) -> None:
     series = null("series", slice_s=0.5, interval_s=0.1)
-    plan = Plan("mine", [null("short"), series], msgspec.structs.replace(LIMITS, samples=3, sample_s=0.002))
+    plan = Plan("mine", [null("short", slice_s=2), series], msgspec.structs.replace(LIMITS, samples=3, sample_s=0.002))
     assert batch(core_path, request_file(plan, 1), tmp_path / "run.jsonl").returncode == 0
     records = records_of(tmp_path / "run.jsonl")
     samples = [(record["id"], record["round"]) for record in records if record["type"] == "sample"]

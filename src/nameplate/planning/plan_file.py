@@ -256,8 +256,9 @@ def build_plan(
     """
     limits = _limits_of(text, options)
     stand_ins, notes = stand_ins_of(machine), []
+    folder = Path.cwd() / text.directory
     if "{beyond_memory}" in text.text:
-        file_bytes, why_smaller = file_beyond_memory(machine, Path.cwd() / text.directory, limits.budget_s)
+        file_bytes, why_smaller = file_beyond_memory(machine, folder, limits.budget_s)
         reserved_s += file_bytes / WRITTEN_BYTES_PER_S
         stand_ins["beyond_memory"] = str(file_bytes)
         notes += [why_smaller] if why_smaller else []
