@@ -28,6 +28,7 @@ SSHD = next(path for path in (Path("/usr/sbin/sshd"), ROOT / ".venv/sshd/usr/sbi
 # Reads the script of the controller, and answers as a host does. The number of a host decides whether and how it fails.
 STAND_IN = """#!/bin/sh
 for host; do [ "${host#web}" = "$host" ] || number=${host#web}; done
+number=$(echo "$number" | sed 's/^0*//')  # a number that begins with 0 is octal
 script=$(head -c 6000)
 eval "$(printf '%s\\n' "$script" | grep -m 3 '^token=\\|^stop=')"
 sleep "0.$((number % 10))"
