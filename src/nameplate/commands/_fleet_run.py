@@ -1,4 +1,4 @@
-"""Run ``nameplate fleet run`` after its options have been checked."""
+"""Measure the hosts of a fleet with an engine, and judge them, for ``nameplate fleet``."""
 
 from __future__ import annotations
 
@@ -184,13 +184,14 @@ def _deadline_s(start: FleetStart) -> float:
 
 
 def _start_of(options: FleetOptions) -> FleetStart:
-    plan = None if options.plan == QUICK and not options.arguments else _plan(options)
+    plan: FleetPlan | None = None
     budget_s = parse_duration(options.budget or _QUICK_BUDGET)
     quick = ["--rounds", f"{options.rounds}"] if options.rounds else ["--budget", f"{budget_s:g}s"]
     expected_s = _ROUND_S * options.rounds if options.rounds else budget_s
     arguments = ["quick", *quick]
-    if plan is not None:
+    if options.plan != QUICK or options.arguments:
         core = describe_core()
+        plan = fleet_plan(options.plan, options.arguments, _limits(options), secrets.randbits(32), core.probes)
         # This machine stands for the hosts: a plan that is impossible here is rejected before any host is asked.
         expected_s = HostRequests(plan, core.probes).request(core.machine).expected_s
         arguments = _BATCH
@@ -212,7 +213,7 @@ def _start_of(options: FleetOptions) -> FleetStart:
 
 
 def _hosts(options: FleetOptions) -> list[str]:
-    """Return the hosts that the user named, else those that the engine knows; empty if it knows none."""
+    """Return the hosts that the user named, or else the hosts of the engine; empty if it knows no host."""
     if options.engine == "kubernetes":
         return [node.name for node in read_nodes(parse_hosts(options.hosts) if options.hosts else [])]
     if options.hosts:
@@ -234,11 +235,6 @@ def _launcher(text: str) -> list[str]:
     if argv and shutil.which(argv[0]) is None:
         raise UsageError(f"--launcher '{argv[0]}': not found on PATH; give its full path")
     return argv
-
-
-def _plan(options: FleetOptions) -> FleetPlan:
-    probes = describe_core().probes
-    return fleet_plan(options.plan, options.arguments, _limits(options), secrets.randbits(32), probes)
 
 
 def _cores(paths: Sequence[Path]) -> dict[str, bytes]:

@@ -153,7 +153,7 @@ class FleetFolder:
 
     @property
     def hosts(self) -> list[str]:
-        """Return the hosts to measure; those that a launcher has started so far, if it alone knows them."""
+        """Return the hosts to measure; if only a launcher knows them, the hosts that it has started so far."""
         return self.start.hosts or sorted({*self.outcomes, *self.running})
 
     @property

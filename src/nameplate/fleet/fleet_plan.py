@@ -27,8 +27,8 @@ class FleetPlan(msgspec.Struct, frozen=True, kw_only=True):
     """The plan or probe that each host of a fleet measures.
 
     ``name`` is the name of a probe or plan. ``plan`` has the experiments if they do not depend on the machine;
-    otherwise ``text`` is the plan, and both are None for a probe. A copy of it stays with the fleet,
-    so that later changes of its file do not matter. ``arguments`` are parameters of the probe as ``name=value``, and
+    otherwise ``text`` is the text of the plan file, which stays as it was when the fleet began, and both are None for a
+    probe. ``arguments`` are parameters of the probe as ``name=value``, and
     empty for a plan. ``options`` are limits of the command line as for ``make_limits``, and ``seed`` determines the
     order of the experiments.
     """

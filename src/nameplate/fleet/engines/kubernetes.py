@@ -199,7 +199,8 @@ class KubernetesEngine:
     def measure(self, nodes: Sequence[Node]) -> None:
         """Create the Jobs, collect the records of their pods, delete the Jobs, and tell the sink of each outcome.
 
-        KeyboardInterrupt deletes the Jobs, too. A node on which no pod could run in ten minutes is unreachable.
+        KeyboardInterrupt deletes the Jobs, too. A node is unreachable if its pod has not ended after the time for the
+        measurement and twenty minutes.
 
         Raises:
             CoreError: kubectl failed several times.
@@ -237,7 +238,7 @@ class KubernetesEngine:
             self._deadlines |= dict.fromkeys(indices, monotonic() + 2 * _START_S + self.work.deadline_s)
 
     def _collect(self) -> None:
-        """Note which pods run, and read the logs of those that have ended."""
+        """Note which pods run, and read the logs of the pods that have ended."""
         items = _items(kubectl("get", "jobs,pods", "-l", f"{LABEL}={self.work.identity}", "-o", "json"))
         pods = {_index_of(item): item for item in items if item.get("kind") == "Pod"}
         failed_jobs = {_index_of(item) for item in items if item.get("kind") == "Job" and _has_failed(item)}

@@ -132,8 +132,8 @@ class LauncherEngine:
         """Measure hosts, and tell the sink of each outcome.
 
         ``addresses`` are the hosts to measure, empty for all that the launcher starts; one that it does not start is
-        unreachable. The hosts in ``measured`` are not measured again. KeyboardInterrupt ends the
-        cores on all hosts; what they have measured is collected.
+        unreachable. The hosts in ``measured`` are not measured again. KeyboardInterrupt ends the cores on all hosts;
+        their records are collected.
 
         Raises:
             CoreError: the launcher cannot be started.
@@ -219,7 +219,7 @@ class LauncherEngine:
         return is_new
 
     def _announce(self, host: str) -> None:
-        """Add a host to those that wait for their turn, or end it if it is not to measure."""
+        """Add a host to the queue, or end it if it is not to measure."""
         self._announced.add(host)
         if host in self._ended:
             (self.exchange / f"{host}.stop").touch()
