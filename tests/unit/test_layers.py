@@ -33,7 +33,7 @@ PACKAGES = {
     "planning": [["*"], ["places", "plan_file", "rated_keys", "request_file"]],
     "results": [
         ["*"], ["measurements"], ["duplicates", "line_round_trips", "metric_rounds", "rounds", "run_file"],
-        ["cpu_time", "node_values"], ["summarise"], ["cached_report", "digest"],
+        ["cpu_time", "node_values"], ["judgeable", "summarise"], ["cached_report", "digest"],
     ],
     "execution": [
         ["*"], ["srun"], ["launch"], ["command_timer", "core_process", "slurm"], ["session"], ["curve_refinement"],
@@ -44,14 +44,16 @@ PACKAGES = {
         ["best_of_several", "run_comparison", "two_variants"], ["base_runs"],
     ],
     "expectations": [
-        ["*"], ["expectation", "judged_results", "machine_type"],
+        ["*"], ["expectation", "machine_type"],
         ["catalogue_ranges", "judging", "references", "site_file"], ["learning"],
     ],
     "tools": [
         ["*"], ["fio_output", "tool_process", "text_table"], ["fio_jobs", "paired"], ["external"], ["imported_run"],
     ],
     "history": [["*"], ["update"], ["changes"]],
-    "fleet": [["*"], ["fleet_folder", "fleet_report", "sink"], ["engines"]],
+    "fleet": [
+        ["*"], ["fleet_report", "host_records", "sink"], ["fleet_folder", "received_records", "remote"], ["engines"],
+    ],
     "studies": [["published"], ["_*"], ["*"]],
     # The content of a report, its formats, its looks, and its files.
     "report": [

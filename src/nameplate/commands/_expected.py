@@ -10,7 +10,6 @@ from typing import TypeAlias
 from nameplate.errors import NothingExpected, UsageError
 from nameplate.expectations.catalogue_file import DISTRIBUTION, Catalogue, find_catalogue, read_catalogue
 from nameplate.expectations.expectation import Expectation
-from nameplate.expectations.judged_results import why_not_judged, why_without_class
 from nameplate.expectations.judging import judge
 from nameplate.expectations.machine_type import machine_type
 from nameplate.expectations.references import with_references
@@ -19,6 +18,7 @@ from nameplate.records.machine_record import Machine, binding_quota_cpus
 from nameplate.records.plan_record import Experiment
 from nameplate.records.result import Report
 from nameplate.report.content.judgement import MachineJudgement
+from nameplate.results.judgeable import judgeable, why_without_class
 
 # A function that returns what is expected of a machine in the experiments of a run.
 ExpectationSource: TypeAlias = Callable[[Machine, Sequence[Experiment]], Expectation]
@@ -82,9 +82,9 @@ def with_judgement(report: Report, expect: Path | None) -> tuple[Report, Machine
     expectation = _expectation_of(report, expect)
     if expectation is None:
         return report, None
-    why_not = why_not_judged(report)
-    values = [] if why_not else judge(report, expectation.ranges)
-    return with_references(report, expectation), MachineJudgement(values, expectation, why_not)
+    run = judgeable(report)
+    values = [] if run.why_not else judge(run, expectation.ranges)
+    return with_references(report, expectation), MachineJudgement(values, expectation, run.why_not)
 
 
 def check_site(expect: Path, machine: Machine) -> None:

@@ -14,8 +14,7 @@ from nameplate.expectations.site_file import MIN_MACHINES, ClassRanges, Site, si
 from nameplate.records.atomic_write import write_atomically
 from nameplate.records.outputs import check_output
 from nameplate.report.content.format import count
-from nameplate.results.run_file import read_run
-from nameplate.results.summarise import summarise
+from nameplate.results.digest import read_judgeable
 
 if TYPE_CHECKING:
     from nameplate.expectations.learning import Learner
@@ -70,7 +69,7 @@ def learn_site(paths: Sequence[Path], given: Path | None, force: bool, quiet: bo
 def _added(learner: Learner, path: Path) -> str:
     """Learn from a run, and return why it is left out; "" if it is learned from."""
     try:
-        return learner.add(summarise(read_run(path)))
+        return learner.add(read_judgeable(path))
     except FileError as error:
         return str(error)
 

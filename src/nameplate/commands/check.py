@@ -19,7 +19,6 @@ from nameplate.execution.launch import alone
 from nameplate.execution.measuring import RunEnvironment, make_run, measure_to_file, new_run_file
 from nameplate.execution.memory_keeper import returns_free_memory
 from nameplate.expectations.expectation import Expectation
-from nameplate.expectations.judged_results import why_without_class
 from nameplate.expectations.judging import judge
 from nameplate.planning.plan_file import build_plan, read_plan
 from nameplate.records.inputs import is_folder
@@ -30,6 +29,7 @@ from nameplate.report.content.judgement import MachineJudgement
 from nameplate.report.formats.judgement_junit import judgement_junit
 from nameplate.report.terminal.check import Checked, print_checked, short_line
 from nameplate.report.terminal.progress import make_progress
+from nameplate.results.judgeable import judgeable, why_without_class
 
 GROUP = "Measure"
 
@@ -195,7 +195,7 @@ def _refuse_slowed(report: Report, run: Path, even_if_busy: bool = False) -> Non
 
 
 def _checked(report: Report, expectation: Expectation, run: Path) -> Checked:
-    return Checked(report, MachineJudgement(judge(report, expectation.ranges), expectation), str(run))
+    return Checked(report, MachineJudgement(judge(judgeable(report), expectation.ranges), expectation), str(run))
 
 
 def _plan(quick: Plan, expectation: Expectation, is_fast: bool) -> Plan:

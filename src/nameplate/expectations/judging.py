@@ -8,10 +8,10 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from nameplate.expectations.expected_range import ExpectedRange
-from nameplate.expectations.judged_results import is_judged, judged_results, known_value
 from nameplate.probes import probe_of
 from nameplate.records.plan_record import Value
-from nameplate.records.result import Report, Result
+from nameplate.records.run_record import JudgeableValue
+from nameplate.results.judgeable import JudgeableRun, known_value
 
 Verdict: TypeAlias = Literal["BELOW", "NOT MEASURED", "UNSURE", "AS EXPECTED", "ABOVE", "UNKNOWN"]
 # The verdict of an area is the first of these that one of its values has.
@@ -43,29 +43,29 @@ class JudgedValue(msgspec.Struct, frozen=True, kw_only=True):
     verdict: Verdict
 
 
-def judge(report: Report, ranges: Sequence[ExpectedRange]) -> list[JudgedValue]:
+def judge(run: JudgeableRun, ranges: Sequence[ExpectedRange]) -> list[JudgedValue]:
     """Return every value of a run by which its machine is judged, with its verdict.
 
-    ``report`` is the run, and ``ranges`` has the expected ranges of its machine. The verdicts follow from the 95 %
+    ``ranges`` has the expected ranges of the machine of ``run``. The verdicts follow from the 95 %
     interval of a value and its expected range. BELOW means that the whole interval is on the worse side of the range,
     ABOVE that it is on the better side. UNSURE means that part of the interval is beyond the worse end of the range or
     more than ``MAX_LOSS`` (20 %) worse than the typical value, or that there is no interval. AS EXPECTED is the rest.
     NOT MEASURED means that the run planned the experiment but has no value in the unit of the range. A range of an
-    experiment that the run did not plan is ignored. UNKNOWN is the verdict on the values of ``judged_results`` in areas
-    without any other verdict. The result is in the order of ``ranges``; the UNKNOWN values follow.
+    experiment that the run did not plan is ignored. UNKNOWN is the verdict on the main values in areas without another
+    verdict. The result is in the order of ``ranges``; the UNKNOWN values follow.
     """
-    results = {(result.id, result.summary.metric): result for result in report.results if is_judged(result)}
-    planned = {experiment.id: experiment.probe for experiment in report.run.plan.experiments}
+    values = {(value.experiment, value.key.metric): value for value in run.values}
+    planned = {experiment.id: experiment.probe for experiment in run.run.plan.experiments}
     judged = []
     for expected in ranges:
-        result = results.get((expected.experiment, expected.metric))
-        if result is not None and result.summary.unit == expected.unit and result.summary.value is not None:
-            judged.append(_judged(result, expected))
+        value = values.get((expected.experiment, expected.metric))
+        if value is not None and value.key.unit == expected.unit:
+            judged.append(_judged(value, expected))
         elif expected.experiment in planned:
             judged.append(_missing(expected, planned[expected.experiment]))
-    known = {value.area for value in judged}
-    unknown = [result for result in judged_results(report) if probe_of(result.summary.probe).area not in known]
-    return [*judged, *(_judged(result, None) for result in unknown)]
+    areas = {value.area for value in judged}
+    unknown = [value for value in run.values if value.is_main and probe_of(value.key.probe).area not in areas]
+    return [*judged, *(_judged(value, None) for value in unknown)]
 
 
 def areas_of(values: Sequence[JudgedValue]) -> dict[str, list[JudgedValue]]:
@@ -79,21 +79,21 @@ def areas_of(values: Sequence[JudgedValue]) -> dict[str, list[JudgedValue]]:
     }
 
 
-def _judged(result: Result, expected: ExpectedRange | None) -> JudgedValue:
-    row = result.summary
-    known = known_value(result, expected.kind) if expected else None
+def _judged(value: JudgeableValue, expected: ExpectedRange | None) -> JudgedValue:
+    key = value.key
+    known = known_value(value, expected.kind == "capability") if expected else None
     return JudgedValue(
-        area=probe_of(row.probe).area,
-        experiment=result.id,
-        probe=row.probe,
-        params=row.params,
-        metric=row.metric,
-        unit=row.unit,
-        better=result.better,
-        value=known[0] if known else row.value,
+        area=probe_of(key.probe).area,
+        experiment=value.experiment,
+        probe=key.probe,
+        params=key.params,
+        metric=key.metric,
+        unit=key.unit,
+        better=key.better,
+        value=known[0] if known else value.value,
         ci=known[1] if known else None,
         expected=expected,
-        verdict=_verdict(known[1] if known else None, expected, result.better) if expected else "UNKNOWN",
+        verdict=_verdict(known[1] if known else None, expected, key.better) if expected else "UNKNOWN",
     )
 
 

@@ -9,11 +9,11 @@ from datetime import date
 import msgspec
 
 from nameplate.expectations.expected_range import ExpectedRange, Kind
-from nameplate.expectations.judged_results import judged_results, known_value, why_not_judged
 from nameplate.expectations.machine_class import MachineClass, class_of
 from nameplate.expectations.site_file import MIN_MACHINES, ClassRanges, Site, make_site
 from nameplate.planning.budget import MIN_ROUNDS
-from nameplate.records.result import Report, Result
+from nameplate.records.run_record import JudgeableValue
+from nameplate.results.judgeable import JudgeableRun, known_value
 from nameplate.statistics.tolerance_interval import ToleranceInterval, tolerance_interval
 
 # The share of healthy machines that all ranges together may judge BELOW.
@@ -57,31 +57,30 @@ class Learner:
         self._classes: dict[MachineClass, _Class] = {}
         self._seen: set[tuple[str, str, int | None]] = set()
 
-    def add(self, report: Report) -> str:
+    def add(self, run: JudgeableRun) -> str:
         """Add the values of a run, and return "", or a phrase that says why nothing can be learned from the run."""
-        why = why_not_judged(report)
-        if why or report.machine is None:
-            return why
-        host = report.machine.hostname
-        identity = (host, report.run.started, report.run.seed)
+        if run.why_not or run.machine is None:
+            return run.why_not
+        host = run.machine.hostname
+        identity = (host, run.run.started, run.run.seed)
         if identity in self._seen:
             return "it is a copy of an earlier run"
         try:
-            name = msgspec.convert(msgspec.to_builtins(class_of(report.machine)), MachineClass)
+            name = msgspec.convert(msgspec.to_builtins(class_of(run.machine)), MachineClass)
         except msgspec.ValidationError as error:
             return f"its machine has no class: {error}"
-        judged = judged_results(report)
-        values = [(result, kind, known[0]) for result in judged for kind in _KINDS
-                  if (known := known_value(result, kind)) and known[0] > 0]  # fmt: skip
+        main = [value for value in run.values if value.is_main]
+        values = [(value, kind, known[0]) for value in main for kind in _KINDS
+                  if (known := known_value(value, kind == "capability")) and known[0] > 0]  # fmt: skip
         if not values:
-            return _why_no_value(judged)
+            return _why_no_value(main)
         self._seen.add(identity)
         learned = self._classes.setdefault(name, _Class())
         learned.runs += 1
         learned.hosts.add(host)
-        for result, kind, value in values:
-            metric = learned.metrics.setdefault((result.id, result.summary.metric), _Metric(result.summary.unit))
-            metric.add(kind, host, value)
+        for value, kind, number in values:
+            metric = learned.metrics.setdefault((value.experiment, value.key.metric), _Metric(value.key.unit))
+            metric.add(kind, host, number)
         return ""
 
     def site(self, learned: date) -> Site:
@@ -95,22 +94,22 @@ class Learner:
         return make_site([_ranges(name, self._classes[name]) for name in sorted(self._classes)], learned)
 
 
-def _why_no_value(judged: Sequence[Result]) -> str:
-    if not judged:
+def _why_no_value(values: Sequence[JudgeableValue]) -> str:
+    if not values:
         return "it has none of the values by which a machine is judged: measure the plan quick"
-    if max(result.summary.rounds for result in judged) < MIN_ROUNDS:
+    if max(value.rounds for value in values) < MIN_ROUNDS:
         return f"it has no value with an interval, which needs {MIN_ROUNDS} rounds"
     return "none of the values by which a machine is judged has an interval"
 
 
-def learn(reports: Iterable[Report], learned: date) -> Site:
-    """Return the expected ranges of each class of machines in ``reports``, as ``Learner.site`` does.
+def learn(runs: Iterable[JudgeableRun], learned: date) -> Site:
+    """Return the expected ranges of each class of machines in ``runs``, as ``Learner.site`` does.
 
     ``learned`` is the date that the site records. Runs from which nothing can be learned (``Learner.add``) are ignored.
     """
     learner = Learner()
-    for report in reports:
-        learner.add(report)
+    for run in runs:
+        learner.add(run)
     return learner.site(learned)
 
 

@@ -11,14 +11,12 @@ import msgspec
 
 from nameplate.errors import NothingExpected, ReadError
 from nameplate.expectations.expectation import Expectation
-from nameplate.expectations.judged_results import why_not_judged
 from nameplate.expectations.judging import ORDER, JudgedValue, Verdict, areas_of, judge
 from nameplate.process_pool import map_batches
 from nameplate.records.fleet_record import FleetHost
 from nameplate.records.machine_record import Machine
 from nameplate.records.plan_record import Experiment
-from nameplate.results.run_file import read_run
-from nameplate.results.summarise import summarise
+from nameplate.results.digest import read_judgeable
 
 UNKNOWN: Verdict = "UNKNOWN"
 _BATCH = 20
@@ -64,17 +62,16 @@ def _judged(source: Source, hosts: Sequence[FleetHost]) -> list[HostJudgement]:
 
 def _judgement(host: FleetHost, source: Source) -> HostJudgement:
     try:
-        report = summarise(read_run(Path(host.path)))
+        run = read_judgeable(Path(host.path))
     except ReadError as error:  # it was readable before
         return HostJudgement(machine=host.name, verdict=None, why_not=str(error))
-    why_not = why_not_judged(report)
-    if why_not or report.machine is None:
-        return HostJudgement(machine=host.name, verdict=None, why_not=why_not)
+    if run.why_not or run.machine is None:
+        return HostJudgement(machine=host.name, verdict=None, why_not=run.why_not)
     try:
-        expectation = source(report.machine, report.run.plan.experiments)
+        expectation = source(run.machine, run.run.plan.experiments)
     except NothingExpected as error:
         return HostJudgement(machine=host.name, verdict=None, why_not=str(error))
-    areas = areas_of(judge(report, expectation.ranges))
+    areas = areas_of(judge(run, expectation.ranges))
     values = [value for values_of_area in areas.values() for value in values_of_area]
     verdict = min((value.verdict for value in values), key=ORDER.index, default=UNKNOWN)
     return HostJudgement(machine=host.name, verdict=verdict, values=values)

@@ -359,6 +359,35 @@ class MetricValue(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     error: Real | None = None
 
 
+class JudgeableValue(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A value of a run by which its machine can be judged, measured or derived, in its SI base unit.
+
+    ``experiment`` is the id of the experiment, or of the derived result. ``value`` is the typical value and ``ci`` its
+    95 % interval (lower, upper), from ``rounds`` rounds. ``capability`` is what the machine delivers without
+    interference, with its interval; both are None if they are unknown. ``is_main`` is True for the values that the
+    first screen of a run may show.
+    """
+
+    experiment: str
+    key: MetricKey
+    value: Real
+    ci: tuple[Real, Real] | None = None
+    rounds: Count = 0
+    capability: Real | None = None
+    capability_ci: tuple[Real, Real] | None = None
+    is_main: bool = False
+
+
+class Judgeable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The values of a run by which its machine is judged.
+
+    ``why_not`` says why the machine cannot be judged by this run, as a clause about the run, "" if it can.
+    """
+
+    values: list[JudgeableValue]
+    why_not: str = ""
+
+
 class Digest(Record, frozen=True, tag="figures", kw_only=True):
     """The values of a run in one record, from which many runs can be read quickly.
 
@@ -368,6 +397,7 @@ class Digest(Record, frozen=True, tag="figures", kw_only=True):
     is the name of its plan, and ``machine`` is the host name, the nodes of a job as a list such as ``node[01-16]``, or
     "unknown". ``slowed`` says what slowed the whole run down, so that it does not show what its machine delivers, as a
     clause; otherwise it is "". ``values`` has one entry per metric that was measured and has a value; it may be empty.
+    ``judgeable`` is None in files of earlier versions, and if only the values were needed.
     """
 
     by: str
@@ -378,6 +408,7 @@ class Digest(Record, frozen=True, tag="figures", kw_only=True):
     plan: str
     slowed: str = ""
     values: list[MetricValue]
+    judgeable: Judgeable | None = None
 
 
 CoreRecord: TypeAlias = Header | Sample | Outcome | End

@@ -8,6 +8,7 @@ import pytest
 from nameplate.expectations.expected_range import ExpectedRange
 from nameplate.expectations.judging import Verdict, areas_of, judge
 from nameplate.records.result import Result
+from nameplate.results.judgeable import judgeable
 from report_samples import report, result, with_summary
 
 
@@ -31,7 +32,7 @@ def expected(one: Result, low: float, high: float, **changes: object) -> Expecte
 )  # fmt: skip
 def test_the_whole_interval_decides(ci: tuple[float, float] | None, verdict: Verdict) -> None:
     one = fp64(ci)
-    (value,) = judge(report([one]), [expected(one, 40e9, 60e9)])
+    (value,) = judge(judgeable(report([one])), [expected(one, 40e9, 60e9)])
     assert value.verdict == verdict
 
 
@@ -40,7 +41,7 @@ def test_a_time_is_below_expectation_if_it_is_longer() -> None:
         result({"protocol": "tcp"}, 50e-6, probe="net_pingpong"), metric="latency", unit="s", capability=None,
         ci=(49e-6, 51e-6),
     )  # fmt: skip
-    actual = judge(report([_lower(latency)]), [expected(latency, 20e-6, 40e-6)])
+    actual = judge(judgeable(report([_lower(latency)])), [expected(latency, 20e-6, 40e-6)])
     assert [value.verdict for value in actual] == ["BELOW"]
 
 
@@ -50,43 +51,43 @@ def _lower(original: Result) -> Result:
 
 def test_the_range_says_which_value_is_judged() -> None:
     one = with_summary(fp64((30e9, 31e9)), capability=50e9, capability_ci=(49e9, 51e9))
-    (value,) = judge(report([one]), [expected(one, 40e9, 60e9, kind="capability")])
+    (value,) = judge(judgeable(report([one])), [expected(one, 40e9, 60e9, kind="capability")])
     assert (value.value, value.verdict) == (50e9, "AS EXPECTED")
-    assert judge(report([one]), [expected(one, 40e9, 60e9)])[0].verdict == "BELOW"
+    assert judge(judgeable(report([one])), [expected(one, 40e9, 60e9)])[0].verdict == "BELOW"
 
 
 def test_without_a_capability_nothing_is_said_about_it() -> None:
     one = fp64((30e9, 31e9))
-    assert judge(report([one]), [expected(one, 40e9, 60e9, kind="capability")])[0].verdict == "UNSURE"
+    assert judge(judgeable(report([one])), [expected(one, 40e9, 60e9, kind="capability")])[0].verdict == "UNSURE"
 
 
 def test_few_rounds_do_not_decide() -> None:
     one = fp64((30e9, 31e9), rounds=5)
-    assert judge(report([one]), [expected(one, 40e9, 60e9)])[0].verdict == "UNSURE"
+    assert judge(judgeable(report([one])), [expected(one, 40e9, 60e9)])[0].verdict == "UNSURE"
 
 
 def test_what_was_planned_and_has_no_value_is_not_measured() -> None:
     one = fp64(None, value=None, outcome="invalid")
-    (value,) = judge(report([one]), [expected(one, 40e9, 60e9)])
+    (value,) = judge(judgeable(report([one])), [expected(one, 40e9, 60e9)])
     assert (value.verdict, value.better) == ("NOT MEASURED", None)
     other = expected(fp64((1, 2)), 1, 2, experiment="disk_block op=read")
-    assert judge(report([]), [other]) == [], "not planned"
+    assert judge(judgeable(report([])), [other]) == [], "not planned"
 
 
 def test_an_area_without_a_range_is_unknown() -> None:
     one = fp64((45e9, 50e9))
-    assert [v.verdict for v in judge(report([one]), [])] == ["UNKNOWN"]
-    assert [v.verdict for v in judge(report([one]), [expected(one, 1, 2, unit="B/s")])] == ["NOT MEASURED"]
+    assert [v.verdict for v in judge(judgeable(report([one])), [])] == ["UNKNOWN"]
+    assert [v.verdict for v in judge(judgeable(report([one])), [expected(one, 1, 2, unit="B/s")])] == ["NOT MEASURED"]
 
 
 def test_loopback_and_oversubscription_are_not_judged() -> None:
     loopback = msgspec.structs.replace(fp64((45e9, 50e9)), facts={"is_local": 1.0})
     many = msgspec.structs.replace(fp64((45e9, 50e9)), oversubscribed=True)
-    assert judge(report([loopback]), []) == judge(report([many]), []) == []
+    assert judge(judgeable(report([loopback])), []) == judge(judgeable(report([many])), []) == []
 
 
 def test_the_worst_value_decides_on_an_area() -> None:
     first, second = fp64((45e9, 50e9)), with_summary(fp64((45e9, 50e9)), params={"threads": 1})
     second = msgspec.structs.replace(second, id="cpu_flops threads=1")
-    values = judge(report([first, second]), [expected(first, 40e9, 60e9), expected(second, 60e9, 80e9)])
+    values = judge(judgeable(report([first, second])), [expected(first, 40e9, 60e9), expected(second, 60e9, 80e9)])
     assert [value.verdict for value in areas_of(values)["cpu"]] == ["BELOW", "AS EXPECTED"]

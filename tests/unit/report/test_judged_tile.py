@@ -12,6 +12,7 @@ from nameplate.expectations.judging import judge
 from nameplate.records.result import Report
 from nameplate.report.content.judgement import MachineJudgement, labels_of
 from nameplate.report.html.document import write_html
+from nameplate.results.judgeable import judgeable
 from report_samples import of_disk, report, result
 
 HOST = "node17"
@@ -30,7 +31,7 @@ def named_report() -> tuple[Report, MachineJudgement]:
         kind="site", machine=f"a machine like {HOST}", provisional=False, ranges=[expected],
         origins=[f"{HOST}.toml, 1 machine"], peers=["the median of 1 machine of this class"],
     )  # fmt: skip
-    return made, MachineJudgement(judge(made, [expected]), expectation)
+    return made, MachineJudgement(judge(judgeable(made), [expected]), expectation)
 
 
 def tile_of(page: Path) -> str:

@@ -12,6 +12,7 @@ from nameplate.expectations.expected_range import ExpectedRange
 from nameplate.expectations.judging import judge
 from nameplate.records.result import Result
 from nameplate.report.content.judgement import MachineJudgement, verdict_sentence
+from nameplate.results.judgeable import judgeable
 from report_samples import report, result, with_summary
 
 PEERS = "the median of 52 machines (Zen 4)"
@@ -30,7 +31,7 @@ def judged(value: float, half: float, low: float = 60e-9, high: float = 160e-9) 
     expectation = Expectation(
         kind="catalogue", machine="M", provisional=False, ranges=[expected], origins=["source"], peers=[PEERS]
     )
-    return MachineJudgement(judge(report([one]), [expected]), expectation)
+    return MachineJudgement(judge(judgeable(report([one])), [expected]), expectation)
 
 
 def test_a_value_far_from_the_median_is_named_beside_it() -> None:

@@ -6,6 +6,7 @@ import math
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from nameplate.results.digest import digest_of, digest_of_report
@@ -42,7 +43,7 @@ def test_a_recorded_run_keeps_its_values(recorded: Path, tmp_path: Path) -> None
 @pytest.mark.parametrize("recorded", RUNS, ids=lambda path: path.name)
 def test_a_digest_is_the_same_from_records_and_from_results(recorded: Path, tmp_path: Path) -> None:
     file = read_run(recorded_file(recorded.name.removesuffix(".xz"), tmp_path))
-    assert digest_of_report(summarise(file)) == digest_of(file)
+    assert msgspec.structs.replace(digest_of_report(summarise(file)), judgeable=None) == digest_of(file)
 
 
 def test_there_are_recordings_of_every_kind() -> None:

@@ -6,13 +6,13 @@ import re
 import shlex
 from collections.abc import Collection, Sequence
 
-from nameplate.expectations.judged_results import judged_results
 from nameplate.hostlist import compress
 from nameplate.records.node_record import NodeMetric, Nodes
 from nameplate.records.result import Quantity, Report
 from nameplate.report.content.class_medians import class_medians
 from nameplate.report.content.format import count, share
 from nameplate.report.content.screen_row import label_and_unit
+from nameplate.results.judgeable import judgeable_values
 from nameplate.statistics.stats import median
 
 # A plan such as quick has a hundred metrics.
@@ -39,8 +39,8 @@ def summary(nodes: Nodes, is_fleet: bool = False) -> str:
 
 def main_labels(report: Report) -> dict[str, str]:
     """Return the labels on the first screen of the metrics by which a machine is judged, by ``NodeMetric.title``."""
-    rows = [(result.id, result.summary) for result in judged_results(report)]
-    return {f"{identity} {row.metric}": label_and_unit(row.probe, row.metric, row.params)[0] for identity, row in rows}
+    main = [(value.experiment, value.key) for value in judgeable_values(report) if value.is_main]
+    return {f"{identity} {key.metric}": label_and_unit(key.probe, key.metric, key.params)[0] for identity, key in main}
 
 
 def chosen_metrics(nodes: Nodes, main: Collection[str]) -> list[NodeMetric]:
