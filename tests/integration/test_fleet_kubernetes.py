@@ -18,7 +18,7 @@ from nameplate.errors import CoreError
 from nameplate.fleet.engines import kubernetes
 from nameplate.fleet.engines.kubernetes import KubernetesEngine, Node, PodWork, job_of, manifest_of, read_nodes
 from nameplate.fleet.fleet_folder import FleetFolder
-from nameplate.fleet.host_outcome import HostOutcome
+from nameplate.fleet.host_outcome import CoreEnd, HostOutcome
 from recorded_runs import quieted, unpacked
 
 FAKE = Path(__file__).parents[1] / "support" / "fake_kubectl.py"
@@ -167,7 +167,10 @@ class Notes:
     def started(self, address: str, deadline_s: float) -> None:
         pass
 
-    def records(self, address: str, lines: object) -> HostOutcome:
+    def part(self, address: str) -> Path:
+        raise AssertionError(address)
+
+    def collected(self, address: str, end: CoreEnd) -> None:
         raise AssertionError(address)
 
     def ended(self, outcome: HostOutcome) -> None:

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +19,7 @@ from fleet_files import write_fleet
 from nameplate.execution.launch import core_path
 from nameplate.fleet.engines import launcher
 from nameplate.fleet.fleet_folder import FleetFolder
-from nameplate.fleet.host_outcome import HostOutcome
+from nameplate.fleet.host_outcome import CoreEnd, HostOutcome
 from nameplate.results.run_file import read_header
 from recorded_runs import quieted, unpacked
 
@@ -190,7 +190,7 @@ sleep 60 & wait""")
 def test_a_launcher_may_wait_before_it_starts_anything(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     (cluster.folder / "launcher").write_text(LAUNCHER.replace("#!/bin/sh", "#!/bin/sh\nsleep 3"))
     monkeypatch.setattr(launcher, "_END_S", 0.5)
-    sink = Notes()
+    sink = Notes(cluster.folder)
     engine = launcher.LauncherEngine(
         command=[str(cluster.folder / "launcher")], exchange=cluster.folder / "exchange", name='"$(uname -n)"',
         installed=str(cluster.folder / "core"), cores={}, arguments=["quick"], sink=sink, deadline_s=60,
@@ -204,14 +204,19 @@ def test_a_launcher_may_wait_before_it_starts_anything(cluster: Cluster, monkeyp
 class Notes:
     """A sink that notes outcomes."""
 
-    def __init__(self) -> None:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
         self.ends: list[HostOutcome] = []
 
     def started(self, address: str, deadline_s: float) -> None:
         pass
 
-    def records(self, address: str, lines: Iterable[bytes]) -> HostOutcome:
-        return HostOutcome(address=address, outcome="measured" if any(lines) else "invalid")
+    def part(self, address: str) -> Path:
+        return self.folder / f"{address}.part"
+
+    def collected(self, address: str, end: CoreEnd) -> None:
+        outcome = HostOutcome(address=address, outcome="measured" if self.part(address).read_bytes() else "invalid")
+        self.ends.append(outcome)
 
     def ended(self, outcome: HostOutcome) -> None:
         self.ends.append(outcome)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 VENV = Path(__file__).parents[2] / ".venv"
 # sshd listens on at most 16 addresses.
-ADDRESSES = [f"127.0.77.{number}" for number in range(1, 13)]
+ADDRESSES = [f"127.0.77.{number}" for number in range(1, 17)]
 
 
 def sshd_path() -> Path | None:

@@ -12,6 +12,7 @@ import pytest
 from nameplate.errors import UsageError
 from nameplate.fleet.host_outcome import ssh_outcome, start_outcome
 from nameplate.fleet.hosts import parse_hosts
+from nameplate.fleet.received_records import ReceivedRecords
 from nameplate.fleet.remote import COMMAND, SCRIPT_BYTES, RemoteRun
 
 REMOTE = RemoteRun("TOKEN", "id", {os.uname().machine: "0" * 64}, ["quick", "--rounds", "1"])
@@ -42,6 +43,33 @@ def test_a_core_that_arrives_incomplete_is_not_kept(tmp_path: Path) -> None:
                           check=True, env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)})  # fmt: skip
     assert done.stdout.decode().strip().startswith("TOKEN failed transfer ")
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
+@pytest.mark.parametrize("has_gzip", [False, True])
+def test_records_arrive_complete_with_and_without_gzip_on_the_host(tmp_path: Path, has_gzip: bool) -> None:
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    for name in ("sh", "dd", "cat", "head", "tail", "rm", "readlink", "base64", *(["gzip"] if has_gzip else [])):
+        path = shutil.which(name)
+        assert path
+        (programs / name).symlink_to(path)
+    script = REMOTE.collect(f"{tmp_path}")
+    work = Path("/var/tmp/nameplate-" + script.split(b"id=")[1][:16].decode())
+    work.mkdir()
+    records = b"".join(b'{"number":%d}\n' % number for number in range(5000))
+    (work / "records").write_bytes(records)
+    (work / "exit").write_text("0\n")
+    done = subprocess.run(["sh", "-c", COMMAND], input=script + b"TOKEN\n", capture_output=True, check=True,
+                          env={"PATH": str(programs), "HOME": str(tmp_path)})  # fmt: skip
+    assert not work.exists()
+    kind = b"TOKEN records gzip" if has_gzip else b"TOKEN records"
+    lines = done.stdout.split(b"\n")
+    received = ReceivedRecords("web1", tmp_path / "part", has_gzip)
+    for line in lines[lines.index(kind) + 1 : lines.index(b"TOKEN end")]:
+        received.add(line)
+    received.close()
+    assert received.problem is None
+    assert (tmp_path / "part").read_bytes() == records
 
 
 def test_two_addresses_of_one_machine_have_folders_of_their_own() -> None:

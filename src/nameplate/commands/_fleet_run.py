@@ -7,8 +7,7 @@ import secrets
 import shlex
 import shutil
 import sys
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from time import monotonic
 
@@ -33,7 +32,7 @@ from nameplate.fleet.engines.srun import allocated_hosts, srun_command
 from nameplate.fleet.engines.ssh import SshEngine
 from nameplate.fleet.fleet_folder import FLEET_FILE, SCHEMA, FleetFolder, FleetStart
 from nameplate.fleet.fleet_plan import GRACE_S, FleetPlan, HostRequest, HostRequests, fleet_plan
-from nameplate.fleet.host_outcome import HostOutcome, failed_text
+from nameplate.fleet.host_outcome import CoreEnd, HostOutcome, failed_text
 from nameplate.fleet.hosts import check_addresses, groups_of, parse_hosts
 from nameplate.fleet.remote import RemoteRun
 from nameplate.records.atomic_write import write_atomically
@@ -55,7 +54,7 @@ _ARCHITECTURES = {62: "x86_64", 183: "aarch64"}
 _ROUND_S = 30.0
 # The arguments of the core for a request file, relative to its directory.
 _BATCH = ["batch", "../request"]
-_LINE_EVERY_S = 60.0
+_LINE_EVERY_S, _REDRAW_EVERY_S = 60.0, 0.2
 # The name of the folder in which the processes of a launcher exchange files with this command.
 _EXCHANGE = ".exchange-"
 
@@ -94,6 +93,7 @@ def run_fleet(options: FleetOptions) -> int:
 def _measure(folder: FleetFolder, options: FleetOptions) -> None:
     """Measure the hosts of a fleet that have no run yet. Raises CoreError if no host has one at the end."""
     check_addresses(folder.start.hosts)
+    folder.check_collected()  # those of a command that was killed
     cores = _cores([Path(path) for path in folder.start.cores])
     progress = _Progress(folder, options.quiet)
     # Only a launcher may know further hosts.
@@ -110,6 +110,7 @@ def _measure(folder: FleetFolder, options: FleetOptions) -> None:
     except KeyboardInterrupt:
         raise Interrupted(f"stopped; continue with: {_resume_command(folder, options)}") from None
     finally:
+        folder.check_collected(progress.checked)
         progress.end()
     if not folder.addresses:
         failed = failed_text(folder.failed[0]) if folder.failed else "no host announced itself"
@@ -124,8 +125,8 @@ def _measure_over_ssh(folder: FleetFolder, cores: Mapping[str, bytes], progress:
                        _request_of(start))  # fmt: skip
     engine.measure(folder.missing(), dict(sorted(folder.running.items())))
     if removes:
-        collected = [address for address, outcome in folder.outcomes.items() if outcome.file]
-        SshEngine(remote, cores, progress, 0.0, 0.0).remove(collected)
+        measured = [address for address, outcome in folder.outcomes.items() if outcome.file]
+        SshEngine(remote, cores, progress, 0.0, 0.0).remove(sorted({*measured, *folder.collected}))
 
 
 def _measure_with_launcher(folder: FleetFolder, cores: Mapping[str, bytes], progress: _Progress) -> None:
@@ -267,9 +268,14 @@ class _Progress:
         self._folder.started(address, deadline_s)
         self._print()
 
-    def records(self, address: str, lines: Iterable[bytes]) -> HostOutcome:
-        """Keep the records of a host, and return its outcome."""
-        return self._folder.records(address, lines)
+    def part(self, address: str) -> Path:
+        """Return the path of the file to which the records of a host are to be written."""
+        return self._folder.part(address)
+
+    def collected(self, address: str, end: CoreEnd) -> None:
+        """Note that the core of a host has ended, and that its records are complete."""
+        self._folder.note_collected(address, end)
+        self._print()
 
     def ended(self, outcome: HostOutcome) -> None:
         """Note the outcome of a host."""
@@ -280,6 +286,12 @@ class _Progress:
         """Print a warning that the core could not be removed from a host."""
         print(f"nameplate: the core remains on {address}: {reason}", file=sys.stderr)
 
+    def checked(self, done: int, hosts: int) -> None:
+        """Show how many of the hosts whose records were collected have been checked."""
+        if self._is_terminal and not self._quiet:
+            text = f"checking the records of {count(hosts, 'host')}: {done} done"
+            print(f"\r{text}\033[K", end="", file=sys.stderr, flush=True)
+
     def end(self) -> None:
         """Print the last state, so that nothing else is written on its line."""
         self._print(is_last=True)
@@ -287,24 +299,25 @@ class _Progress:
     def _print(self, is_last: bool = False) -> None:
         if self._quiet:
             return
-        if not self._is_terminal and not is_last and monotonic() - self._printed_s < _LINE_EVERY_S:
+        pause_s = _REDRAW_EVERY_S if self._is_terminal else _LINE_EVERY_S
+        if not is_last and monotonic() - self._printed_s < pause_s:
             return
         self._printed_s = monotonic()
         folder = self._folder
-        outcomes = Counter(outcome.outcome for outcome in folder.outcomes.values())
-        n_measured = outcomes.pop("measured", 0)
+        measured = {*folder.addresses.values(), *folder.collected}
+        failed = folder.outcomes.keys() - measured - folder.running.keys()
         text = (
-            f"{count(len(folder.hosts), 'host')}: {n_measured} measured, {len(folder.running)} running, "
-            f"{sum(outcomes.values())} failed"
+            f"{count(len(folder.hosts), 'host')}: {len(measured)} measured, {len(folder.running)} running, "
+            f"{len(failed)} failed"
         )
         if not is_last:
-            text += f"; about {duration_text(self._left_s())} left"
+            text += f"; about {duration_text(self._left_s(len(measured) + len(failed)))} left"
         start, end = ("\r", "\033[K") if self._is_terminal else ("", "")
         print(f"{start}{text}{end}", end="\n" if is_last or not self._is_terminal else "", file=sys.stderr, flush=True)
 
-    def _left_s(self) -> float:
+    def _left_s(self, n_done: int) -> float:
         """Return the time in seconds that the rest probably takes, at least that of one host."""
-        start, n_open = self._folder.start, len(self._folder.hosts) - len(self._folder.outcomes)
+        start, n_open = self._folder.start, len(self._folder.hosts) - n_done
         turns = -(-n_open // start.at_once) if start.at_once else 1
         spent_s = (monotonic() - self._began_s) if turns == 1 else 0.0
         return max(1.0, max(turns, 1) * start.expected_s - spent_s)

@@ -8,8 +8,7 @@ from __future__ import annotations
 import fcntl
 import os
 import re
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Callable
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -17,18 +16,20 @@ import msgspec
 
 from nameplate.errors import FileError, UsageError
 from nameplate.fleet.fleet_plan import FleetPlan
-from nameplate.fleet.host_outcome import HostOutcome
+from nameplate.fleet.host_outcome import CoreEnd, HostOutcome
+from nameplate.fleet.host_records import CollectedRecords, checked_hosts
+from nameplate.process_pool import map_batches
 from nameplate.records.inputs import read_input
-from nameplate.records.machine_record import binding_quota_cpus
-from nameplate.results.digest import digest_of
-from nameplate.results.run_file import append_digest, read_run
 
 FLEET_FILE = "fleet.hosts"
-# The version of the format of this file.
-SCHEMA = 2
+# The version of the format of this file, and the earlier ones that can be read.
+SCHEMA = 3
+_EARLIER = (2,)
 _RUNS = "runs"
 _MAX_BYTES = 256 << 20
 _UNSAFE = re.compile(r"[^A-Za-z0-9._:@-]")
+# A run of a minute takes 0.2 s to check.
+_BATCH = 5
 
 
 Engine: TypeAlias = Literal["ssh", "srun", "launcher", "kubernetes"]
@@ -67,11 +68,16 @@ class _Started(msgspec.Struct, frozen=True, tag="started", tag_field="type"):
     deadline_s: float
 
 
+class _Collected(msgspec.Struct, frozen=True, tag="collected", tag_field="type"):
+    address: str
+    end: CoreEnd
+
+
 class _Ended(msgspec.Struct, frozen=True, tag="ended", tag_field="type"):
     outcome: HostOutcome
 
 
-_decoder = msgspec.json.Decoder(FleetStart | _Started | _Ended)
+_decoder = msgspec.json.Decoder(FleetStart | _Started | _Collected | _Ended)
 
 
 class FleetFolder:
@@ -79,13 +85,14 @@ class FleetFolder:
 
     ``outcomes`` has the outcome of each host that was measured or failed, by its address, the latest one; ``running``
     the hosts whose core was started and whose records were not collected, with the time in seconds after which the core
-    is ended.
+    is ended. ``collected`` has the hosts whose records were collected and not checked yet, with the end of their core.
     """
 
     def __init__(self, path: Path, start: FleetStart) -> None:
         self.path, self.start = path, start
         self.outcomes: dict[str, HostOutcome] = {}
         self.running: dict[str, float] = {}
+        self.collected: dict[str, CoreEnd] = {}
         self._complete_bytes = 0
         self._locked: int | None = None
 
@@ -142,10 +149,8 @@ class FleetFolder:
                 folder = cls(path, _checked(record, file))
             elif folder is None:
                 break
-            elif isinstance(record, _Started):
-                folder.running[record.address] = record.deadline_s
-            elif isinstance(record, _Ended):
-                folder._note(record.outcome)
+            elif not isinstance(record, FleetStart):
+                folder._note(record)
         if folder is None:
             raise FileError(f"{file}: its first line does not begin a fleet")
         folder._complete_bytes = content.rfind(b"\n") + 1
@@ -154,7 +159,7 @@ class FleetFolder:
     @property
     def hosts(self) -> list[str]:
         """Return the hosts to measure; if only a launcher knows them, the hosts that it has started so far."""
-        return self.start.hosts or sorted({*self.outcomes, *self.running})
+        return self.start.hosts or sorted({*self.outcomes, *self.running, *self.collected})
 
     @property
     def addresses(self) -> dict[Path, str]:
@@ -170,57 +175,63 @@ class FleetFolder:
     def missing(self) -> list[str]:
         """Return the hosts that have no run and are not running, in the order in which they were given."""
         done = {address for address, outcome in self.outcomes.items() if outcome.outcome == "measured"}
-        return [host for host in self.start.hosts if host not in done and host not in self.running]
+        done |= self.running.keys() | self.collected.keys()
+        return [host for host in self.start.hosts if host not in done]
 
     def started(self, address: str, deadline_s: float) -> None:
         """Note that the core runs on a host; ``deadline_s`` is the time in seconds after which it is ended."""
-        self.running[address] = deadline_s
-        self._write(_Started(address, deadline_s))
+        self._append(_Started(address, deadline_s))
 
-    def records(self, address: str, lines: Iterable[bytes]) -> HostOutcome:
-        """Write the run file of a host, check it and append its digest; return the outcome.
+    def part(self, address: str) -> Path:
+        """Return the path of the file for the records of a host until they have been checked.
 
-        ``lines`` are its records, without newlines. Records that are not a run are kept under a name that is not read
-        as a run.
+        Records that are not a run stay under this name, which is not read as a run.
         """
-        path = self.path / _RUNS / f"{_UNSAFE.sub('_', address)}.jsonl"
-        part = path.with_suffix(".part")
-        try:
-            with part.open("wb") as file:
-                file.writelines(line + b"\n" for line in lines)
-        except OSError as error:
-            raise FileError(f"cannot write {part}: {error.strerror}") from None
-        try:
-            run = read_run(part)
-        except FileError as error:
-            return HostOutcome(address=address, outcome="invalid", reason=str(error).removeprefix(f"{part}: "),
-                               advice=f"look at {part}")  # fmt: skip
-        part.replace(path)
-        name = f"{_RUNS}/{path.name}"
-        if run.stop is None or run.stop.interrupted:
-            return HostOutcome(address=address, outcome="stopped", file=name, reason="the run is incomplete")
-        slowed = ""
-        # Valid records may still be impossible together; whoever reads the run says so.
-        with suppress(ArithmeticError, FileError, KeyError, TypeError, ValueError):
-            run = msgspec.structs.replace(run, path=str(path))
-            digest = digest_of(run)
-            append_digest(run, digest)
-            slowed = "" if run.machine and binding_quota_cpus(run.machine) is not None else digest.slowed
-        if slowed:
-            return HostOutcome(address=address, outcome="busy", file=name, reason=slowed,
-                               advice="measure it again when they have ended")  # fmt: skip
-        return HostOutcome(address=address, outcome="measured", file=name)
+        return self.path / _RUNS / f"{_UNSAFE.sub('_', address)}.part"
+
+    def note_collected(self, address: str, end: CoreEnd) -> None:
+        """Note that the core of a host has ended, and that the file ``part`` has its records."""
+        self._append(_Collected(address, end))
+
+    def check_collected(self, on_hosts: Callable[[int, int], None] = lambda _, __: None) -> None:
+        """Check the records that were collected, append the digest to each run, and note the outcomes.
+
+        Many are checked by several processes. ``on_hosts`` is called with the number of hosts checked so far and their
+        number.
+        """
+        parts = {address: self.part(address) for address in self.collected}
+        hosts = [
+            CollectedRecords(address, part, part.with_suffix(".jsonl"), self.collected[address])
+            for address, part in parts.items()
+        ]
+        done = 0
+        for outcomes in map_batches(checked_hosts, hosts, _BATCH):
+            for outcome in outcomes:
+                self.ended(outcome)
+            done += len(outcomes)
+            on_hosts(done, len(hosts))
 
     def ended(self, outcome: HostOutcome) -> None:
         """Note the outcome of a host."""
-        self._note(outcome)
-        self._write(_Ended(outcome))
+        self._append(_Ended(outcome))
 
-    def _note(self, outcome: HostOutcome) -> None:
-        self.running.pop(outcome.address, None)
-        self.outcomes[outcome.address] = outcome
+    def _append(self, record: _Started | _Collected | _Ended) -> None:
+        self._note(record)
+        self._write(record)
 
-    def _write(self, record: FleetStart | _Started | _Ended) -> None:
+    def _note(self, record: _Started | _Collected | _Ended) -> None:
+        if isinstance(record, _Started):
+            self.running[record.address] = record.deadline_s
+        elif isinstance(record, _Collected):
+            self.running.pop(record.address, None)
+            self.collected[record.address] = record.end
+        else:
+            address = record.outcome.address
+            self.running.pop(address, None)
+            self.collected.pop(address, None)
+            self.outcomes[address] = record.outcome
+
+    def _write(self, record: FleetStart | _Started | _Collected | _Ended) -> None:
         line = msgspec.json.encode(record) + b"\n"
         try:
             with (self.path / FLEET_FILE).open("r+b") as file:
@@ -233,7 +244,7 @@ class FleetFolder:
 
 
 def _checked(start: FleetStart, file: Path) -> FleetStart:
-    if start.schema != SCHEMA:
+    if start.schema not in (SCHEMA, *_EARLIER):
         raise FileError(f"{file}: its format is {start.schema}, and this version reads {SCHEMA}")
     return start
 

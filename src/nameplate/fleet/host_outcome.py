@@ -77,18 +77,30 @@ def start_outcome(address: str, answer: str) -> HostOutcome:
 _KILLED = ("killed", "137", "143", "129")
 
 
-def core_outcome(outcome: HostOutcome, exit_code: str, message: str, is_late: bool) -> HostOutcome:
+class CoreEnd(msgspec.Struct, frozen=True):
+    """How the core of a host ended.
+
+    ``exit_code`` is its exit code as text, "killed" if it is unknown, and ``message`` the last line that it wrote to
+    standard error. ``is_late`` says whether it was ended after its deadline, and ``is_stopped`` whether the user ended
+    it.
+    """
+
+    exit_code: str
+    message: str = ""
+    is_late: bool = False
+    is_stopped: bool = False
+
+
+def core_outcome(outcome: HostOutcome, end: CoreEnd) -> HostOutcome:
     """Return the outcome of a host whose core has ended, with its last message if it did not end well.
 
-    ``outcome`` is that of the host's records. ``exit_code`` is the core's exit code as text, "killed" if it is unknown,
-    and ``message`` the last line that it wrote to standard error. ``is_late`` says whether it was ended after its
-    deadline.
+    ``outcome`` is that of the host's records.
     """
-    if outcome.outcome not in ("invalid", "stopped") or exit_code == "0":
+    if outcome.outcome not in ("invalid", "stopped") or end.exit_code == "0" or end.is_stopped:
         return outcome
-    kind: Outcome = "timed out" if is_late else "killed" if exit_code in _KILLED else "cannot run"
+    kind: Outcome = "timed out" if end.is_late else "killed" if end.exit_code in _KILLED else "cannot run"
     return HostOutcome(address=outcome.address, outcome=kind, file=outcome.file,
-                       reason=message or f"its core ended with {exit_code}",
+                       reason=end.message or f"its core ended with {end.exit_code}",
                        advice="run the core there by hand")  # fmt: skip
 
 

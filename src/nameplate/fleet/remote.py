@@ -12,11 +12,11 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from nameplate.fleet.sink import MAX_RECORDS_BYTES
+
 # dash reads its standard input ahead, so the script is read by dd, which takes no byte more.
 SCRIPT_BYTES = 6000
 COMMAND = f"""exec sh -c 'eval "$(dd bs=1 count={SCRIPT_BYTES} 2>/dev/null)"'"""
-# Records of one host above this size are cut off: a full run has less than one MiB.
-MAX_RECORDS_BYTES = 64 << 20
 _TAIL_BYTES = 1000
 _STOP_S = 20
 
@@ -96,8 +96,13 @@ elif runs; then
 fi
 say exit "$(cat "$work/exit" 2>/dev/null || echo killed)"
 tail -c "$tail" "$work/messages" 2>/dev/null | while IFS= read -r line; do say message "$line"; done
-say records
-head -c "$limit" "$work/records" 2>/dev/null
+if [ "$( { printf x | gzip -1 | base64 -w 3000 | base64 -d | gzip -dc; } 2>/dev/null)" = x ]; then
+  say records gzip
+  head -c "$limit" "$work/records" 2>/dev/null | gzip -1 | base64 -w 3000
+else
+  say records
+  head -c "$limit" "$work/records" 2>/dev/null
+fi
 printf '\n'
 say end
 IFS= read -r answer && [ "$answer" = "$token" ] && rm -rf "$work"
@@ -144,8 +149,9 @@ class RemoteRun:
     def collect(self, address: str, stop: bool = False) -> bytes:
         """Return the script that prints the records of a core that has ended; with ``stop`` it is ended first.
 
-        The answers are "running", "gone", or "exit CODE", "message LINE"…, "records", the records, and "end". The host
-        keeps the records until it reads the token in a line.
+        The answers are "running", "gone", or "exit CODE", "message LINE"…, "records", the records, and "end". With
+        "records gzip", the records are compressed, and lines of base64. The host keeps the records until it reads the
+        token in a line.
         """
         limits = {"seconds": _STOP_S, "tail": _TAIL_BYTES, "limit": MAX_RECORDS_BYTES + 1}
         return self._script(_COLLECT, address, stop=int(stop), **limits)

@@ -22,9 +22,8 @@ import yaml  # type: ignore[import-untyped]
 
 from nameplate.control_characters import clean_text
 from nameplate.errors import CoreError, UsageError
-from nameplate.fleet.host_outcome import HostOutcome, Outcome, core_outcome
-from nameplate.fleet.remote import MAX_RECORDS_BYTES
-from nameplate.fleet.sink import Sink
+from nameplate.fleet.host_outcome import CoreEnd, HostOutcome, Outcome
+from nameplate.fleet.sink import MAX_RECORDS_BYTES, Sink, too_large, write_part
 
 _POLL_S = 5.0
 _KUBECTL_S = 120.0
@@ -271,10 +270,11 @@ class KubernetesEngine:
             return
         name = self._nodes[index].name
         if len(log) > MAX_RECORDS_BYTES:
-            self._end(index, "invalid", f"its log has more than {MAX_RECORDS_BYTES >> 20} MiB", "check the image")
+            self._ended.add(index)
+            self.sink.ended(too_large(name))
             return
-        lines = log.split(b"\n")
-        outcome = self.sink.records(name, [line for line in lines if line.startswith(b"{")])
+        lines = log.splitlines(keepends=True)
+        write_part(self.sink.part(name), [line for line in lines if line.startswith(b"{")])
         said = [clean_text(line.decode(errors="replace")).strip() for line in lines if not line.startswith(b"{")]
         states: list[dict[str, Any]] = [container.get("state", {}) for container in status.get("containerStatuses", [])]
         state = states[0].get("terminated", {}) if states else {}
@@ -283,7 +283,7 @@ class KubernetesEngine:
         message = reason if reason in ("DeadlineExceeded", "OOMKilled", "Evicted") else message
         self._ended.add(index)
         is_late = reason == "DeadlineExceeded"
-        self.sink.ended(core_outcome(outcome, str(state.get("exitCode", "killed")), message, is_late))
+        self.sink.collected(name, CoreEnd(str(state.get("exitCode", "killed")), message, is_late))
 
     def _give_up_late(self) -> None:
         for index in self._deadlines.keys() - self._ended:

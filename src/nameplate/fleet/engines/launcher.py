@@ -23,9 +23,8 @@ from nameplate.errors import CoreError, FileError, NameplateError
 from nameplate.execution import child_process
 from nameplate.execution.child_process import Streams
 from nameplate.fleet.fleet_plan import HostRequest
-from nameplate.fleet.host_outcome import HostOutcome, core_outcome, start_outcome
-from nameplate.fleet.remote import MAX_RECORDS_BYTES
-from nameplate.fleet.sink import Sink
+from nameplate.fleet.host_outcome import CoreEnd, HostOutcome, start_outcome
+from nameplate.fleet.sink import MAX_RECORDS_BYTES, Sink, too_large, write_part
 from nameplate.hostlist import compress
 from nameplate.records.inputs import read_input
 
@@ -267,14 +266,12 @@ class LauncherEngine:
     def _collect(self, host: str, exit_code: str) -> None:
         records = self._bytes(self.exchange / host / "records")
         if len(records) > MAX_RECORDS_BYTES:
-            outcome = HostOutcome(address=host, outcome="invalid", reason=f"it wrote more than "
-                                  f"{MAX_RECORDS_BYTES >> 20} MiB", advice="check the host")  # fmt: skip
-        else:
-            outcome = self.sink.records(host, filter(None, records.split(b"\n")))
-        if not self._is_stopping:
-            outcome = core_outcome(outcome, exit_code, self._last_line(self.exchange / host / "messages"),
-                                   host in self._late)  # fmt: skip
-        self._end(outcome)
+            self._end(too_large(host))
+            return
+        write_part(self.sink.part(host), [records])
+        message = self._last_line(self.exchange / host / "messages")
+        self.sink.collected(host, CoreEnd(exit_code, message, host in self._late, self._is_stopping))
+        self._forget(host)
 
     def _end_missing(self, addresses: Sequence[str], exit_code: int) -> None:
         """Note the outcome of the hosts that have none yet."""
@@ -298,12 +295,14 @@ class LauncherEngine:
             self._end(outcome)
 
     def _end(self, outcome: HostOutcome) -> None:
-        host = outcome.address
+        self._forget(outcome.address)
+        self.sink.ended(outcome)
+
+    def _forget(self, host: str) -> None:
         self._deadlines.pop(host, None)
         self._ended.add(host)
         if host in self._waiting:
             self._waiting.remove(host)
-        self.sink.ended(outcome)
 
     def _last_line(self, path: Path) -> str:
         lines = [clean_text(line).strip() for line in self._text(path)[-_TAIL_CHARACTERS:].splitlines()]

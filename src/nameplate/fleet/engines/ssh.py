@@ -19,8 +19,9 @@ from ClusterShell.Task import Task, task_self, task_terminate
 from nameplate.control_characters import clean_text
 from nameplate.errors import NameplateError
 from nameplate.fleet.fleet_plan import HostRequest
-from nameplate.fleet.host_outcome import HostOutcome, core_outcome, ssh_outcome, start_outcome
-from nameplate.fleet.remote import COMMAND, MAX_RECORDS_BYTES, RemoteRun
+from nameplate.fleet.host_outcome import CoreEnd, HostOutcome, ssh_outcome, start_outcome
+from nameplate.fleet.received_records import ReceivedRecords
+from nameplate.fleet.remote import COMMAND, RemoteRun
 from nameplate.fleet.sink import Sink
 
 # Connections at the same time.
@@ -32,6 +33,8 @@ _SSH_OPTIONS = "-oServerAliveInterval=15"
 # A connection that is slower when it sends the core is given up.
 _MIN_BYTES_PER_S = 20e3
 _MAX_MESSAGE, _MAX_MESSAGES = 2000, 20
+_MAX_MACHINE_LINES = 20
+_PIECE_BYTES = 1 << 18
 # The pauses before further attempts after ssh itself failed, such as at the limit of unauthenticated connections.
 _RETRY_PAUSES_S = (1.0, 3.0, 9.0, 27.0)
 _POLL_S, _MAX_POLL_S = 3.0, 30.0
@@ -146,15 +149,14 @@ class SshEngine:
             self._busy_groups.add(group)
         return host
 
-    def _call(self, host: _Host, data: bytes, answered: Callable[[_Host, _Call], None]) -> None:
-        call = _Call(self, host, data, answered)
-        timeout_s = _ANSWER_S + len(data) / _MIN_BYTES_PER_S
+    def _call(self, host: _Host, script: bytes, answered: Callable[[_Host, _Call], None], core: bytes = b"") -> None:
+        call = _Call(self, host, script, answered, core)
+        timeout_s = _ANSWER_S + len(core) / _MIN_BYTES_PER_S
         worker = task_self().shell(
             COMMAND, nodes=host.address, handler=call, timeout=timeout_s, stderr=True, tree=False
         )
-        # The task would keep every worker, with the core and the records, until its end.
-        worker._update_task_rc = False
-        worker.write(data)
+        worker._update_task_rc = False  # the task would keep every worker until its end
+        worker.write(script)
 
     def _start_answered(self, host: _Host, call: _Call) -> None:
         call.worker.set_write_eof()
@@ -164,15 +166,14 @@ class SshEngine:
         assert self.request_of is not None
         try:
             # A library may print a line before the record.
-            request = self.request_of(next((line for line in call.records if line.startswith(b"{")), b""))
+            request = self.request_of(next((line for line in call.machine if line.startswith(b"{")), b""))
         except NameplateError as error:
             call.outcome = HostOutcome(address=host.address, outcome="cannot run", reason=str(error),
                                        advice="measure another plan there")  # fmt: skip
-            self.sink.ended(call.outcome)
         else:
             host.expected_s, host.deadline_s = request.expected_s, request.deadline_s
             call.worker.write(b"%d\n" % len(request.text) + request.text)
-        call.records.clear()
+        call.machine.clear()
         call.worker.set_write_eof()
 
     def _finished(self, call: _Call) -> None:
@@ -180,8 +181,8 @@ class SshEngine:
         host = call.host
         if call.rc is None and not call.timed_out:
             return  # the task was ended, which kills its connections
-        if call.outcome is not None:
-            self._end(host, None)  # noted before its receipt
+        if call.is_collected or call.outcome:
+            self._end(host, call.outcome)  # that of a host with records was noted before its receipt
         elif (call.rc == _SSH_FAILED or call.timed_out) and call.answer != "started":
             self._retry(call)
         elif call.answered == self._removed:
@@ -203,7 +204,7 @@ class SshEngine:
         if may_pass and host.attempts < len(_RETRY_PAUSES_S) and not self._is_stopping:
             pause_s = _RETRY_PAUSES_S[host.attempts]
             host.attempts += 1
-            self._later(pause_s, lambda: self._call(host, call.data, call.answered))
+            self._later(pause_s, lambda: self._call(host, call.script, call.answered, call.core))
             return
         if call.answered == self._removed:
             self.sink.not_removed(host.address, outcome.reason)
@@ -238,7 +239,7 @@ class SshEngine:
             self._sending[file_system] = []
             host.home = file_system
         host.sends_core = True
-        self._call(host, self.remote.start(host.address, len(core)) + core, self._start_answered)
+        self._call(host, self.remote.start(host.address, len(core)), self._start_answered, core)
 
     def _release(self, host: _Host) -> None:
         for other in self._sending.pop(host.home, []) if host.home else []:
@@ -250,16 +251,17 @@ class SshEngine:
 
     def _collected(self, host: _Host, call: _Call) -> None:
         """Send the receipt of the records, so that the host deletes them."""
-        if call.answer != "end":
+        if call.answer != "end" or call.records is None:
             call.worker.set_write_eof()
             return
-        outcome = call.too_large() or self.sink.records(host.address, call.records)
+        call.records.close()
+        call.is_collected = True
         is_late = monotonic() - host.started_s > host.deadline_s
-        if not self._is_stopping:
-            outcome = core_outcome(outcome, call.exit_code, call.said[-1] if call.said else "", is_late)
-        call.outcome = outcome
-        call.records.clear()
-        self.sink.ended(call.outcome)
+        if problem := call.records.problem:
+            self.sink.ended(problem)
+        else:
+            message = call.said[-1] if call.said else ""
+            self.sink.collected(host.address, CoreEnd(call.exit_code, message, is_late, self._is_stopping))
         call.worker.write(f"{self.remote.token}\n".encode())
         call.worker.set_write_eof()
 
@@ -303,23 +305,25 @@ class _Call(EventHandler):  # type: ignore[misc]
     """One connection to a host: what it printed, and how it ended."""
 
     def __init__(
-        self, engine: SshEngine, host: _Host, data: bytes, answered: Callable[[_Host, _Call], None]
+        self, engine: SshEngine, host: _Host, script: bytes, answered: Callable[[_Host, _Call], None], core: bytes
     ) -> None:  # fmt: skip
-        self.host, self.data, self.answered = host, data, answered
+        self.host, self.script, self.answered, self.core = host, script, answered, core
         self.worker: Any = None
         self.answer = ""
         self.exit_code = ""
         self.messages = ""
         self.said: list[str] = []
-        self.records: list[bytes] = []
+        self.machine: list[bytes] = []
+        self.records: ReceivedRecords | None = None
+        self.is_collected = False
         self.outcome: HostOutcome | None = None
         self.rc: int | None = None
         self.timed_out = False
         self.has_asked = False
         self._engine = engine
         self._token = f"{engine.remote.token} ".encode()
-        self._n_bytes = 0
-        self._is_in_records = False
+        self._reads_machine = False
+        self._unsent_bytes, self._core_bytes = len(script), 0
 
     def ev_read(self, worker: Any, _: str, name: str, line: bytes) -> None:
         self.worker = worker
@@ -327,19 +331,19 @@ class _Call(EventHandler):  # type: ignore[misc]
             self.messages = (self.messages + clean_text(line.decode(errors="replace")) + "\n")[-_MAX_MESSAGE:]
         elif line.startswith(self._token):
             self._answer(clean_text(line[len(self._token) :].decode(errors="replace")))
-        elif self._is_in_records and line:
-            self._n_bytes += len(line) + 1
-            if self._n_bytes <= MAX_RECORDS_BYTES:
-                self.records.append(line)
-            else:
-                self.records.clear()
+        elif self._reads_machine and len(self.machine) < _MAX_MACHINE_LINES:
+            self.machine.append(line)
+        elif self.records and not self.answer:
+            self.records.add(line)
 
-    def too_large(self) -> HostOutcome | None:
-        """Return the outcome of a host whose records exceed the limit, None if they do not."""
-        if self._n_bytes <= MAX_RECORDS_BYTES:
-            return None
-        reason = f"it sent more than {MAX_RECORDS_BYTES >> 20} MiB"
-        return HostOutcome(address=self.host.address, outcome="invalid", reason=reason, advice="check the host")
+    def ev_written(self, worker: Any, _: str, __: str, size: int) -> None:
+        """Send the next piece of the core: it would be copied for every piece that the connection takes."""
+        self._unsent_bytes -= size
+        piece = self.core[self._core_bytes : self._core_bytes + _PIECE_BYTES]
+        if self._unsent_bytes <= 0 and piece:
+            self._unsent_bytes = len(piece)
+            self._core_bytes += len(piece)
+            worker.write(piece)
 
     def _answer(self, text: str) -> None:
         kind, _, rest = text.partition(" ")
@@ -347,18 +351,27 @@ class _Call(EventHandler):  # type: ignore[misc]
             self.exit_code = rest
         elif kind == "message":
             self.said = [*self.said, rest[:_MAX_MESSAGE]][-_MAX_MESSAGES:]
-        elif kind in ("records", "machine"):
-            self._is_in_records = True
+        elif kind == "records" and not self.answer:
+            self._close_records()
+            path = self._engine.sink.part(self.host.address)
+            self.records = ReceivedRecords(self.host.address, path, rest == "gzip")
+        elif kind == "machine":
+            self._reads_machine = True
         elif kind == "asks" and self._engine.remote.asks and not self.has_asked:
-            self.has_asked, self._is_in_records = True, False
+            self.has_asked, self._reads_machine = True, False
             self._engine._machine_answered(self.host, self)
         elif not self.answer:
-            self.answer, self._is_in_records = text, False
+            self.answer = text
             self.answered(self.host, self)
 
     def ev_hup(self, _: Any, __: str, rc: int | None) -> None:
         self.rc = rc
 
+    def _close_records(self) -> None:
+        if self.records:
+            self.records.close()
+
     def ev_close(self, _: Any, timedout: bool) -> None:
+        self._close_records()
         self.timed_out = timedout
         self._engine._finished(self)
