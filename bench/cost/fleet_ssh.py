@@ -57,7 +57,7 @@ case $script in
   case $((number % 100)) in
   8) answer 0 busy ;;
   9) answer 137 half ;;
-  10) case $script in *stop=1*) answer 143 half ;; *) echo "$token running" ;; esac ;;
+  10) case $script in *stop=1*) echo "$token ended"; answer 143 half ;; *) echo "$token running" ;; esac ;;
   *) answer 0 measured ;;
   esac ;;
 *) echo "$token started" ;;

@@ -69,6 +69,10 @@ if [ "$asks" = 1 ]; then
   IFS= read -r bytes || exit 0
   head -c "$bytes" >"$new/request" 2>/dev/null || { say failed space "$base"; exit 0; }
   [ "$(wc -c <"$new/request")" -eq "$bytes" ] || exit 0
+else
+  # Without an answer, the controller has been stopped.
+  say ready
+  IFS= read -r answer && [ "$answer" = "$token" ] || exit 0
 fi
 work=$base/nameplate-$id
 mv "$new" "$work" || { say failed space "$base"; exit 0; }
@@ -83,11 +87,15 @@ say started
 _COLLECT = r"""
 [ -n "$work" ] || { say gone; exit 0; }
 pid=$(cat "$work/pid" 2>/dev/null)
+if [ "$stop" = 1 ] && [ -z "$pid" ]; then
+  sleep 1 # it may just be starting
+  pid=$(cat "$work/pid" 2>/dev/null)
+fi
 # After a reboot, the number may be that of another process.
 runs() { [ ! -f "$work/exit" ] && [ -n "$pid" ] && [ "$(readlink "/proc/$pid/cwd")" = "$work/files" ]; }
 waited=0
 if [ "$stop" = 1 ]; then
-  runs && kill -TERM "$pid"
+  runs && kill -TERM "$pid" && say ended
   while runs && [ "$waited" -lt "$seconds" ]; do sleep 1; waited=$((waited + 1)); done
   runs && kill -KILL "$pid"
 elif runs; then
@@ -139,7 +147,8 @@ class RemoteRun:
         With ``size_bytes`` above 0, that many bytes of the core must follow the script. The answers are "started",
         "need ARCHITECTURE FILE-SYSTEM" if the host has no such core, or "failed KIND PATH [REASON]". Before "started",
         a host that ``asks`` answers "machine", a record with the machine, and "asks"; then it reads a line with a
-        number of bytes, and the request file.
+        number of bytes, and the request file. Another host answers "ready", and starts the core when it reads the token
+        in a line.
         """
         return self._script(
             _START, address, size=size_bytes, installed=self.installed, arguments=" ".join(self.arguments),
@@ -149,7 +158,8 @@ class RemoteRun:
     def collect(self, address: str, stop: bool = False) -> bytes:
         """Return the script that prints the records of a core that has ended; with ``stop`` it is ended first.
 
-        The answers are "running", "gone", or "exit CODE", "message LINE"…, "records", the records, and "end". With
+        The answers are "running", "gone", or "exit CODE", "message LINE"…, "records", the records, and "end". The first
+        answer is "ended" if the core had to be ended. With
         "records gzip", the records are compressed, and lines of base64. The host keeps the records until it reads the
         token in a line.
         """

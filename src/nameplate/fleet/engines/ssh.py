@@ -6,9 +6,11 @@ connection loses nothing, since the core does not depend on it.
 
 from __future__ import annotations
 
+import logging
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from time import monotonic
 from types import MappingProxyType
 from typing import Any
@@ -46,6 +48,7 @@ class _Host:
     expected_s: float
     deadline_s: float
     attempts: int = 0
+    is_contacted: bool = False
     is_started: bool = False
     sends_core: bool = False
     started_s: float = 0.0
@@ -81,6 +84,9 @@ class SshEngine:
     _active: dict[str, _Host] = field(default_factory=dict)
     # Hosts that wait until another one has received the core, by their common home directory.
     _sending: dict[str, list[_Host]] = field(default_factory=dict)
+    # ClusterShell would hold what it needs for a connection to each of 10,000 hosts.
+    _calls: deque[_Call] = field(default_factory=deque)
+    _n_open: int = 0
     _is_stopping: bool = False
 
     def measure(self, addresses: Iterable[str], running: Mapping[str, float] = MappingProxyType({})) -> None:
@@ -109,7 +115,7 @@ class SshEngine:
         task = self._task()
         for address in addresses:
             host = self._active[address] = self._host(address)
-            self._call(host, self.remote.remove(address), self._removed)
+            self._call(host, partial(self.remote.remove, address), self._removed)
         task.run()
 
     def _host(self, address: str) -> _Host:
@@ -122,6 +128,8 @@ class SshEngine:
         task.set_info("ssh_options", _SSH_OPTIONS)
         for name, value in (("stdout_msgtree", False), ("stderr_msgtree", False), ("auto_tree", False)):
             task.set_default(name, value)
+        # A connection that a host closes is an outcome, and no warning.
+        logging.getLogger("ClusterShell").addHandler(logging.NullHandler())
         return task
 
     def _stop(self) -> None:
@@ -129,10 +137,12 @@ class SshEngine:
         self._is_stopping = True
         self._waiting.clear()
         self._sending.clear()
+        self._calls.clear()
+        self._n_open = 0
         task = self._task()
         # A core may have been started without an answer yet.
-        for host in self._active.values():
-            self._call(host, self.remote.collect(host.address, stop=True), self._collected)
+        for host in [host for host in self._active.values() if host.is_contacted]:
+            self._call(host, partial(self.remote.collect, host.address, stop=True), self._collected)
         task.run()
 
     def _start_next(self) -> None:
@@ -141,7 +151,7 @@ class SshEngine:
                 if self.at_once is not None and len(self._active) >= self.at_once:
                     return
                 host = self._activated(hosts.popleft())
-                self._call(host, self.remote.start(host.address), self._start_answered)
+                self._call(host, partial(self.remote.start, host.address), self._start_answered)
 
     def _activated(self, host: _Host) -> _Host:
         self._active[host.address] = host
@@ -149,14 +159,23 @@ class SshEngine:
             self._busy_groups.add(group)
         return host
 
-    def _call(self, host: _Host, script: bytes, answered: Callable[[_Host, _Call], None], core: bytes = b"") -> None:
-        call = _Call(self, host, script, answered, core)
-        timeout_s = _ANSWER_S + len(core) / _MIN_BYTES_PER_S
-        worker = task_self().shell(
-            COMMAND, nodes=host.address, handler=call, timeout=timeout_s, stderr=True, tree=False
-        )
-        worker._update_task_rc = False  # the task would keep every worker until its end
-        worker.write(script)
+    def _call(
+        self, host: _Host, script: Callable[[], bytes], answered: Callable[[_Host, _Call], None], core: bytes = b""
+    ) -> None:  # fmt: skip
+        self._calls.append(_Call(self, host, script, answered, core))
+        self._open_next()
+
+    def _open_next(self) -> None:
+        while self._calls and self._n_open < self.fan_out:
+            self._n_open += 1
+            call = self._calls.popleft()
+            call.host.is_contacted = True
+            timeout_s = _ANSWER_S + len(call.core) / _MIN_BYTES_PER_S
+            worker = task_self().shell(
+                COMMAND, nodes=call.host.address, handler=call, timeout=timeout_s, stderr=True, tree=False
+            )
+            worker._update_task_rc = False  # the task would keep every worker until its end
+            call.send(worker)
 
     def _start_answered(self, host: _Host, call: _Call) -> None:
         call.worker.set_write_eof()
@@ -181,6 +200,7 @@ class SshEngine:
         host = call.host
         if call.rc is None and not call.timed_out:
             return  # the task was ended, which kills its connections
+        self._n_open -= 1
         if call.is_collected or call.outcome:
             self._end(host, call.outcome)  # that of a host with records was noted before its receipt
         elif (call.rc == _SSH_FAILED or call.timed_out) and call.answer != "started":
@@ -193,6 +213,7 @@ class SshEngine:
             self._after_start(host, call)
         else:
             self._after_collect(host, call)
+        self._open_next()
 
     def _retry(self, call: _Call) -> None:
         host = call.host
@@ -239,15 +260,15 @@ class SshEngine:
             self._sending[file_system] = []
             host.home = file_system
         host.sends_core = True
-        self._call(host, self.remote.start(host.address, len(core)), self._start_answered, core)
+        self._call(host, partial(self.remote.start, host.address, len(core)), self._start_answered, core)
 
     def _release(self, host: _Host) -> None:
         for other in self._sending.pop(host.home, []) if host.home else []:
-            self._call(other, self.remote.start(other.address), self._start_answered)
+            self._call(other, partial(self.remote.start, other.address), self._start_answered)
 
     def _collect(self, host: _Host) -> None:
         is_late = monotonic() - host.started_s > host.deadline_s
-        self._call(host, self.remote.collect(host.address, stop=is_late), self._collected)
+        self._call(host, partial(self.remote.collect, host.address, stop=is_late), self._collected)
 
     def _collected(self, host: _Host, call: _Call) -> None:
         """Send the receipt of the records, so that the host deletes them."""
@@ -256,11 +277,11 @@ class SshEngine:
             return
         call.records.close()
         call.is_collected = True
-        is_late = monotonic() - host.started_s > host.deadline_s
         if problem := call.records.problem:
             self.sink.ended(problem)
         else:
             message = call.said[-1] if call.said else ""
+            is_late = call.was_ended and not self._is_stopping
             self.sink.collected(host.address, CoreEnd(call.exit_code, message, is_late, self._is_stopping))
         call.worker.write(f"{self.remote.token}\n".encode())
         call.worker.set_write_eof()
@@ -305,7 +326,8 @@ class _Call(EventHandler):  # type: ignore[misc]
     """One connection to a host: what it printed, and how it ended."""
 
     def __init__(
-        self, engine: SshEngine, host: _Host, script: bytes, answered: Callable[[_Host, _Call], None], core: bytes
+        self, engine: SshEngine, host: _Host, script: Callable[[], bytes], answered: Callable[[_Host, _Call], None],
+        core: bytes,
     ) -> None:  # fmt: skip
         self.host, self.script, self.answered, self.core = host, script, answered, core
         self.worker: Any = None
@@ -315,7 +337,7 @@ class _Call(EventHandler):  # type: ignore[misc]
         self.said: list[str] = []
         self.machine: list[bytes] = []
         self.records: ReceivedRecords | None = None
-        self.is_collected = False
+        self.was_ended = self.is_collected = False
         self.outcome: HostOutcome | None = None
         self.rc: int | None = None
         self.timed_out = False
@@ -323,7 +345,13 @@ class _Call(EventHandler):  # type: ignore[misc]
         self._engine = engine
         self._token = f"{engine.remote.token} ".encode()
         self._reads_machine = False
-        self._unsent_bytes, self._core_bytes = len(script), 0
+        self._unsent_bytes = self._core_bytes = 0
+
+    def send(self, worker: Any) -> None:
+        """Send the script to the host."""
+        script = self.script()
+        self._unsent_bytes = len(script)
+        worker.write(script)
 
     def ev_read(self, worker: Any, _: str, name: str, line: bytes) -> None:
         self.worker = worker
@@ -347,10 +375,10 @@ class _Call(EventHandler):  # type: ignore[misc]
 
     def _answer(self, text: str) -> None:
         kind, _, rest = text.partition(" ")
-        if kind == "exit":
-            self.exit_code = rest
-        elif kind == "message":
-            self.said = [*self.said, rest[:_MAX_MESSAGE]][-_MAX_MESSAGES:]
+        if kind in ("exit", "ended", "message"):
+            self._note_end(kind, rest)
+        elif kind == "ready":
+            self.worker.write(f"{self._engine.remote.token}\n".encode())
         elif kind == "records" and not self.answer:
             self._close_records()
             path = self._engine.sink.part(self.host.address)
@@ -366,6 +394,15 @@ class _Call(EventHandler):  # type: ignore[misc]
 
     def ev_hup(self, _: Any, __: str, rc: int | None) -> None:
         self.rc = rc
+
+    def _note_end(self, kind: str, text: str) -> None:
+        """Note how the core of the host ended."""
+        if kind == "exit":
+            self.exit_code = text
+        elif kind == "ended":
+            self.was_ended = True
+        else:
+            self.said = [*self.said, text[:_MAX_MESSAGE]][-_MAX_MESSAGES:]
 
     def _close_records(self) -> None:
         if self.records:
