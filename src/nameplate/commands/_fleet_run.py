@@ -7,7 +7,7 @@ import secrets
 import shlex
 import shutil
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from time import monotonic
 
@@ -23,7 +23,7 @@ from nameplate.commands._node_view import print_view, view_of
 from nameplate.comparison.recheck import findings, suspects_of
 from nameplate.errors import CoreError, FileError, Interrupted, UsageError
 from nameplate.execution.core_process import describe_core
-from nameplate.execution.launch import core_path
+from nameplate.fleet.cores import read_cores
 from nameplate.fleet.engines.kubernetes import LABEL as POD_LABEL
 from nameplate.fleet.engines.kubernetes import KubernetesEngine, PodWork, job_of, manifest_of, read_nodes
 from nameplate.fleet.engines.launcher import LauncherEngine
@@ -36,7 +36,6 @@ from nameplate.fleet.host_outcome import CoreEnd, HostOutcome, failed_text
 from nameplate.fleet.hosts import check_addresses, groups_of, parse_hosts
 from nameplate.fleet.remote import RemoteRun
 from nameplate.records.atomic_write import write_atomically
-from nameplate.records.inputs import read_input
 from nameplate.records.outputs import check_output
 from nameplate.report.content.format import count
 from nameplate.report.content.slow_nodes import slow_nodes
@@ -45,12 +44,9 @@ from nameplate.report.terminal.nodes import print_findings, print_nodes
 from nameplate.results.run_file import read_run
 from nameplate.units import duration_text, parse_duration
 
-# The default budget of the plan that the core has built in.
-_QUICK_BUDGET = "60s"
-_MAX_CORE_BYTES = 64 << 20
-# The architecture of an ELF program (e_machine), as uname -m calls it.
-_ELF = b"\x7fELF"
-_ARCHITECTURES = {62: "x86_64", 183: "aarch64"}
+# The default budget of the plan that the core has built in. Its records are the log of a pod, of which the kubelet
+# keeps 10 MiB; those of a minute have 9 MB, and more on a faster machine.
+_QUICK_BUDGET, _QUICK_BUDGET_IN_POD = "60s", "20s"
 _ROUND_S = 30.0
 # The arguments of the core for a request file, relative to its directory.
 _BATCH = ["batch", "../request"]
@@ -80,7 +76,8 @@ def run_fleet(options: FleetOptions) -> int:
         if options.removes and folder.start.engine != "ssh":
             raise UsageError("--remove: only ssh leaves the core on hosts; leave it out")
     else:
-        _cores(options.cores)  # rejects a wrong one before the folder exists
+        if options.engine != "kubernetes" and not options.installed:
+            read_cores(options.cores)  # rejects a wrong one before the folder exists
         folder = FleetFolder.create(options.folder, _start_of(options))
     _measure(folder, options)
     if options.learn is not None:
@@ -94,7 +91,8 @@ def _measure(folder: FleetFolder, options: FleetOptions) -> None:
     """Measure the hosts of a fleet that have no run yet. Raises CoreError if no host has one at the end."""
     check_addresses(folder.start.hosts)
     folder.check_collected()  # those of a command that was killed
-    cores = _cores([Path(path) for path in folder.start.cores])
+    is_sent = folder.start.engine != "kubernetes" and not folder.start.installed
+    cores = read_cores([Path(path) for path in folder.start.cores]) if is_sent else {}
     progress = _Progress(folder, options.quiet)
     # Only a launcher may know further hosts.
     is_done = folder.start.hosts and not folder.missing() and not folder.running
@@ -186,7 +184,8 @@ def _deadline_s(start: FleetStart) -> float:
 
 def _start_of(options: FleetOptions) -> FleetStart:
     plan: FleetPlan | None = None
-    budget_s = parse_duration(options.budget or _QUICK_BUDGET)
+    default = _QUICK_BUDGET_IN_POD if options.engine == "kubernetes" else _QUICK_BUDGET
+    budget_s = parse_duration(options.budget or default)
     quick = ["--rounds", f"{options.rounds}"] if options.rounds else ["--budget", f"{budget_s:g}s"]
     expected_s = _ROUND_S * options.rounds if options.rounds else budget_s
     arguments = ["quick", *quick]
@@ -236,23 +235,6 @@ def _launcher(text: str) -> list[str]:
     if argv and shutil.which(argv[0]) is None:
         raise UsageError(f"--launcher '{argv[0]}': not found on PATH; give its full path")
     return argv
-
-
-def _cores(paths: Sequence[Path]) -> dict[str, bytes]:
-    """Return the cores by their architecture; by default that of this installation.
-
-    Raises UsageError if a file is not a program for Linux, or if two are for the same architecture.
-    """
-    cores: dict[str, bytes] = {}
-    for path in paths or [core_path()]:
-        program = read_input(path, _MAX_CORE_BYTES, "program")
-        architecture = _ARCHITECTURES.get(int.from_bytes(program[18:20], "little"))
-        if not program.startswith(_ELF) or architecture is None:
-            raise UsageError(f"--core {path}: not a program for {' or '.join(_ARCHITECTURES.values())}")
-        if architecture in cores:
-            raise UsageError(f"--core {path}: there is another core for {architecture}; leave out one of them")
-        cores[architecture] = program
-    return cores
 
 
 class _Progress:
