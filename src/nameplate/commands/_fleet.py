@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from nameplate.errors import FileError, UsageError
 from nameplate.records.fleet_record import LeftOut
@@ -55,8 +58,26 @@ def read_machines(paths: Sequence[Path]) -> FleetValues:
         first = next(iter(fleet.left_out), None)
         why = f"{first.name}: {first.reason}" if first else failed_text(failed[0][1])
         raise FileError(f"{why}; none of {len(files)} run files is a run of one machine")
+    groups = {address: group for folder in folders for address, group in folder.start.groups.items()}
+    hosts = [msgspec.structs.replace(host, group=groups.get(host.name, "")) for host in fleet.hosts]
+    fleet = msgspec.structs.replace(fleet, hosts=hosts)
     fleet.left_out.extend(LeftOut(outcome.address, failed_text(outcome)) for _, outcome in failed)
     return fleet
+
+
+def addresses_below(folder: Path) -> dict[Path, str]:
+    """Return the address of the host of each run file of the fleets in a folder and in its subfolders.
+
+    A damaged file of a fleet counts as none: its runs have the names that the hosts give themselves.
+    """
+    from nameplate.fleet.fleet_folder import FLEET_FILE, FleetFolder  # noqa: PLC0415
+
+    addresses: dict[Path, str] = {}
+    for file in folder.rglob(FLEET_FILE):
+        with suppress(FileError):
+            fleet = FleetFolder.open(file.parent)
+            addresses |= {fleet.path / end.file: end.address for end in fleet.outcomes.values() if end.file}
+    return addresses
 
 
 def is_fleet(path: Path) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 from rich.console import Console
 
-from nameplate.commands._fleet import show_files_read
+from nameplate.commands._fleet import addresses_below, show_files_read
 from nameplate.control_characters import escape_in_json
 from nameplate.errors import FileError, InputError, UsageError
 from nameplate.history.changes import change_reports, metrics_named, run_rows, runs_of, series_of, significant_changes
@@ -133,6 +133,9 @@ class HistoryView:
 
 def _current(folder: Path) -> Index:
     files = run_files(folder)
+    # Hosts of a fleet may have the same host name, and keep their address when they start anew.
+    addresses = {str(path.relative_to(folder)): address for path, address in addresses_below(folder).items()}
+    files = [msgspec.structs.replace(file, machine=addresses.get(file.path, "")) for file in files]
     before = load_index(folder)
     index = updated(before, folder, files, show_files_read)
     if index is not before:

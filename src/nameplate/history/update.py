@@ -37,13 +37,14 @@ class FileStatus(msgspec.Struct, frozen=True):
 
     ``path`` is relative to the folder, and ``modified_ns`` is the time of the last change in nanoseconds since 1970. If
     the file cannot be read, ``reason`` says why, and ``size_bytes`` and ``modified_ns`` are 0; otherwise ``reason`` is
-    "".
+    "". ``machine`` is the name of the machine that was measured, "" if the run itself says it.
     """
 
     path: str
     size_bytes: int = 0
     modified_ns: int = 0
     reason: str = ""
+    machine: str = ""
 
 
 class _Batch(msgspec.Struct, frozen=True):
@@ -199,9 +200,9 @@ def _read(folder: Path, file: FileStatus) -> _Read:
     path = folder / file.path
     try:
         if digest := read_digest(path, values_version()):
-            return _entered(entry, digest, unfinished=False)
+            return _entered(entry, digest, file.machine, unfinished=False)
         run = read_run(path)
-        return _entered(entry, digest_of(run), unfinished=run.stop is None)
+        return _entered(entry, digest_of(run), file.machine, unfinished=run.stop is None)
     except ReadError as error:
         reason = str(error)
         # Read it again the next time: permissions and devices change without a trace in the file.
@@ -214,13 +215,14 @@ def _read(folder: Path, file: FileStatus) -> _Read:
     return msgspec.structs.replace(entry, reason=reason), []
 
 
-def _entered(entry: Entry, digest: Digest, unfinished: bool) -> _Read:
+def _entered(entry: Entry, digest: Digest, machine: str, unfinished: bool) -> _Read:
+    machine = machine or digest.machine
     began = datetime.fromisoformat(digest.started).astimezone()
     entry = msgspec.structs.replace(
         entry,
         started=began.isoformat(),
         seed=digest.seed,
-        machine=digest.machine,
+        machine=machine,
         plan=digest.plan,
         unfinished=unfinished,
         slowed=digest.slowed,
@@ -228,7 +230,7 @@ def _entered(entry: Entry, digest: Digest, unfinished: bool) -> _Read:
     values: list[_Value] = []
     for metric_value in digest.values:
         key = msgspec.msgpack.encode(metric_value.key, order="deterministic")
-        values.append((key, digest.machine, metric_value.value, *(metric_value.ci or (math.nan, math.nan))))
+        values.append((key, machine, metric_value.value, *(metric_value.ci or (math.nan, math.nan))))
         values += [(key, name, value, math.nan, math.nan) for name, value in metric_value.nodes.items()]
     return entry, values
 
