@@ -6,14 +6,25 @@ import json
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from fleet_files import write_fleet
+from nameplate.commands._fleet import read_fleet_report
 from nameplate.commands.check import command as check
+from nameplate.commands.history import command as history
 from nameplate.commands.nodes import command as nodes
 from nameplate.commands.show import command as show
+from nameplate.fleet.fleet_folder import FLEET_FILE, SCHEMA, FleetFolder, FleetStart
+from nameplate.fleet.host_outcome import CoreEnd
+from nameplate.records.node_record import Nodes
+from nameplate.results import digest
+from nameplate.results.digest import digest_of_report
+from nameplate.results.run_file import append_digest, read_run
+from nameplate.results.summarise import summarise
 from recorded_runs import recorded_file
 
 HOSTS = [f"web{number}" for number in range(1, 13)]
@@ -161,6 +172,81 @@ def test_each_machine_is_judged_by_its_ranges(fleet: Path, tmp_path: Path, capsy
     assert check(fleet, expect=site, json=True) == 1
     verdicts = {item["machine"]: item["verdict"] for item in json.loads(capsys.readouterr().out)["machines"]}
     assert verdicts == dict.fromkeys(HOSTS, "AS EXPECTED") | {"web7": "BELOW"}
+
+
+def test_digests_give_the_same_judgement_without_the_records(
+    fleet: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = tmp_path / "site.toml"
+    site.write_text(SITE)
+    folder = tmp_path / "runs"
+    shutil.copytree(fleet, folder)
+    for path in folder.iterdir():
+        run = read_run(path)
+        append_digest(run, digest_of_report(summarise(run)))
+
+    def learned(runs: Path) -> str:
+        assert check(learn=(runs,), output=tmp_path / "learned.toml", force=True, quiet=True) == 0
+        return (tmp_path / "learned.toml").read_text()
+
+    assert check(fleet, expect=site, json=True) == 1
+    from_records = json.loads(capsys.readouterr().out)
+    learned_from_records = learned(fleet)
+    monkeypatch.setattr(digest, "read_run", None)
+    capsys.readouterr()
+    assert check(folder, expect=site, json=True) == 1
+    assert json.loads(capsys.readouterr().out) == from_records
+    assert learned(folder) == learned_from_records
+
+
+def controlled(folder: Path, hosts: Mapping[str, str]) -> None:
+    """Make a fleet of a controller; ``hosts`` has the name that each address gives itself."""
+    controller = FleetFolder.create(
+        folder, FleetStart(schema=SCHEMA, id="i", token="t", arguments=["quick"], hosts=list(hosts))
+    )
+    for address, name in hosts.items():
+        (path,) = write_fleet(folder / "runs", [name])
+        path.rename(controller.part(address))
+        controller.note_collected(address, CoreEnd("0"))
+    controller.check_collected()
+
+
+def test_addresses_of_the_same_machine_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    controlled(tmp_path / "fleet", {"10.0.0.1": "vm", "10.0.1.1": "vm", "10.0.0.2": "other", "10.0.0.3": "third"})
+    nodes(tmp_path / "fleet")
+    text = " ".join(capsys.readouterr().out.split())
+    assert "! the same machine: 10.0.0.1, 10.0.1.1: host name and boot id are those of one machine" in text
+    assert "10.0.0.2, " not in text.partition("the same machine")[2].partition("!")[0]
+
+
+def test_the_map_has_the_groups_of_the_controller_or_of_the_names(tmp_path: Path) -> None:
+    names = ["r1-web1", "r1-web2", "r2-web1", "r2-web2"]
+    controlled(tmp_path / "fleet", {name: name for name in names})
+    assert nodes_of(tmp_path / "fleet").groups == ["r1-web", "r1-web", "r2-web", "r2-web"]
+    folder = FleetFolder.open(tmp_path / "fleet")
+    groups = dict(zip(names, ["a", "b", "a", "b"], strict=True))
+    start = msgspec.structs.replace(folder.start, groups=groups)
+    file = tmp_path / "fleet" / FLEET_FILE
+    file.write_bytes(msgspec.json.encode(start) + b"\n" + file.read_bytes().partition(b"\n")[2])
+    assert nodes_of(tmp_path / "fleet").groups == ["a", "b", "a", "b"]
+    write_fleet(tmp_path, HOSTS)
+    assert nodes_of(*sorted(tmp_path.glob("*.jsonl"))).groups == []
+
+
+def nodes_of(*paths: Path) -> Nodes:
+    report = read_fleet_report(paths)
+    assert report.nodes
+    return report.nodes
+
+
+def test_the_history_of_fleets_follows_the_addresses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Machines of one provider may all be called localhost."""
+    controlled(tmp_path / "monday", {"10.0.0.1": "localhost", "10.0.0.2": "localhost"})
+    assert history(tmp_path, json=True) == 0
+    assert {run["machine"] for run in json.loads(capsys.readouterr().out)["runs"]} == {"10.0.0.1", "10.0.0.2"}
+    (tmp_path / "monday" / FLEET_FILE).write_text("damaged\n")
+    (tmp_path / "monday/runs/10.0.0.1.jsonl").touch()
+    assert history(tmp_path, json=True) == 0
 
 
 def test_machines_without_a_range_are_named_with_the_reason(

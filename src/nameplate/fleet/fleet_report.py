@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -12,7 +14,7 @@ from numpy.typing import NDArray
 from nameplate.errors import FileError
 from nameplate.fleet.host_values import FleetValues, HostMetric
 from nameplate.probes import load_probes
-from nameplate.records.fleet_record import Fleet
+from nameplate.records.fleet_record import Fleet, FleetHost
 from nameplate.records.node_record import Nodes
 from nameplate.records.result import Report, Result, Series
 from nameplate.results.node_values import node_metric
@@ -62,9 +64,27 @@ def fleet_report(fleet: FleetValues) -> Report:
         run=first.run, machine=first.machine, clock=None, results=results, tables=[], truncated=False,
         interrupted=False, notes=[f"each value is the median of {int(in_class.sum())} machines ({largest})"],
         nodes=Nodes([host.name for host in fleet.hosts], fleet.classes,
-                    [node_metric(judgement) for judgement in judge(judged, fleet.classes)]),
+                    [node_metric(judgement) for judgement in judge(judged, fleet.classes)], _groups(fleet.hosts)),
         fleet=Fleet(hosts=fleet.hosts, left_out=fleet.left_out),
     )  # fmt: skip
+
+
+def _groups(hosts: Sequence[FleetHost]) -> list[str]:
+    """Return the group of each host: that of the controller, or the hosts whose names differ only in the last number.
+
+    The result is empty if all hosts would be in one group, or most of them alone.
+    """
+    groups = [host.group or _name_without_number(host.name) for host in hosts]
+    sizes = Counter(groups)
+    is_useful = len(sizes) > 1 and sum(size > 1 for size in sizes.values()) * 2 > len(sizes)
+    return groups if is_useful else []
+
+
+def _name_without_number(name: str) -> str:
+    """Return "r1-web" for r1-web07.example.org, and "10.0.1" for 10.0.1.7."""
+    if re.fullmatch(r"\d+\.\d+\.\d+\.\d+", name):
+        return name.rpartition(".")[0]
+    return re.sub(r"\d*$", "", name.partition(".")[0])
 
 
 def _is_detail(metric: HostMetric) -> bool:

@@ -197,8 +197,8 @@ def _hosts(
         names[name] += 1
         label = f"{name} ({names[name]})" if names[name] > 1 else name
         run = runs[index]
-        hosts.append((index, FleetHost(name=label, hostname=run.hostname, path=run.path, started=run.started,
-                                       slowed=run.slowed)))  # fmt: skip
+        hosts.append((index, FleetHost(name=label, hostname=run.hostname, boot_id=run.boot_id, path=run.path,
+                                       started=run.started, slowed=run.slowed)))  # fmt: skip
     return hosts, left_out
 
 

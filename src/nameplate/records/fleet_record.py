@@ -10,15 +10,19 @@ class FleetHost(msgspec.Struct, frozen=True, kw_only=True):
 
     - ``name``: the address that a controller used, otherwise the host name; several machines of one name have a number,
       as in "localhost (2)"
-    - ``hostname``: the name that the machine gives itself
+    - ``hostname``: the name that the machine gives itself; ``boot_id``: the kernel's random text of its last start, ""
+      if it is unknown
     - ``path``: the run file; ``started``: the start of the run in ISO 8601
+    - ``group``: the name of its group, such as a rack, "" if the controller knew none
     - ``slowed``: the CPU quota that slowed the whole run down, as a clause, "" without one
     """
 
     name: str
     hostname: str
+    boot_id: str = ""
     path: str
     started: str
+    group: str = ""
     slowed: str = ""
 
 

@@ -41,12 +41,14 @@ class NodeMetric(msgspec.Struct, frozen=True):
 
 
 class Nodes(msgspec.Struct, frozen=True):
-    """The nodes of a job by name, the hardware class of each, and their metrics.
+    """The nodes of a job or the machines of a fleet by name, the hardware class of each, and their metrics.
 
     ``names`` and ``classes`` are in the order of the job. Nodes with the same class should be equally fast. All classes
-    are "" if none were recorded.
+    are "" if none were recorded. ``groups`` has the group of each node, such as its rack, for charts; it is empty if
+    there are none.
     """
 
     names: list[str]
     classes: list[str]
     metrics: list[NodeMetric]
+    groups: list[str] = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from nameplate.records.node_record import NodeMetric, Nodes
@@ -118,3 +119,16 @@ def test_the_extremes_of_a_run_are_those_of_single_repeats(tmp_path: Path) -> No
         shares = [(low / value, high / value) for low, value, high in zip(metric.minimum, metric.value, metric.maximum,
                   strict=True) if low and value and high]  # fmt: skip
         assert shares == [pytest.approx((1 / 1.02, 1 / 0.99), rel=1e-4)] * 5
+
+
+def test_each_group_has_a_block_under_its_name() -> None:
+    """A row or block of strong cells then shows a rack whose nodes share a cause."""
+    nodes = msgspec.structs.replace(cluster([*[100e9] * 7, 80e9]), groups=["r1"] * 3 + ["r2", "r1", "r2", "r2", "r2"])
+    chart = node_map(nodes, nodes.metrics[0])
+    headings = next(list(points) for points in chart.spec["datasets"].values() if "group" in points[0])
+    cells = next(list(points) for points in chart.spec["datasets"].values() if "node" in points[0])
+    assert [(point["y"], point["group"]) for point in headings] == [(0, "r1: 4 nodes"), (2, "r2: 4 nodes")]
+    assert [(point["x"], point["y"]) for point in cells] == [
+        (0, 1), (1, 1), (2, 1), (0, 3), (3, 1), (1, 3), (2, 3), (3, 3),
+    ]  # fmt: skip
+    assert chart.caption.startswith("One cell per node by group, ")

@@ -1,4 +1,4 @@
-"""Draw a metric of all nodes as a map: one cell per node in job order, coloured by its gap to its class median."""
+"""Draw a metric of all nodes as a map: one cell per node by group, coloured by its gap to its class median."""
 
 from __future__ import annotations
 
@@ -34,13 +34,16 @@ _NAMED_HEIGHT, _MARGIN = 34, 12
 class _Layout:
     """The arrangement of the cells: ``in_row`` cells per row, each ``width`` by ``height`` pixels.
 
-    With ``is_named``, a cell shows the name and the value of its node.
+    With ``is_named``, a cell shows the name and the value of its node. ``cells`` has the column and the row of each
+    node, and ``headings`` the name of each group by its row, which has no cells.
     """
 
     in_row: int
     width: int
     height: int
     is_named: bool
+    cells: Sequence[tuple[int, int]]
+    headings: Mapping[int, str]
 
 
 @dataclass(frozen=True)
@@ -70,7 +73,9 @@ def row_length(nodes: int) -> int:
 
 
 def node_map(nodes: Nodes, metric: NodeMetric, statistic: str = "", command: str = "") -> Chart:
-    """Return the map of a metric: one cell per node in job order, coloured by the value's gap to its class median.
+    """Return the map of a metric: one cell per node, coloured by the value's gap to its class median.
+
+    The cells are in the order of the job, or in a block for each group of nodes under its name.
 
     - ``nodes``: the nodes of the job, at least one
     - ``metric``: one of ``nodes.metrics``
@@ -107,15 +112,33 @@ def _layout(nodes: Nodes, metric: NodeMetric, values: _Statistic) -> _Layout:
     if number > MAX_NAMED:
         in_row = row_length(number)
         side = min(_MAX_CELL, _WIDTH // in_row)
-        return _Layout(in_row, side, side, False)
+        return _Layout(in_row, side, side, False, *_arranged(nodes, in_row))
     texts = [*nodes.names, *(quantity(value, metric.unit) for value in values.values)]
     width = math.ceil(LETTER * max(map(len, texts)) + _MARGIN)
-    return _Layout(min(number, max(1, _WIDTH // width)), width, _NAMED_HEIGHT, True)
+    in_row = min(number, max(1, _WIDTH // width))
+    return _Layout(in_row, width, _NAMED_HEIGHT, True, *_arranged(nodes, in_row))
+
+
+def _arranged(nodes: Nodes, in_row: int) -> tuple[list[tuple[int, int]], dict[int, str]]:
+    """Return the column and the row of each node, and the names of groups by the row above their nodes."""
+    if not nodes.groups:
+        return [(index % in_row, index // in_row) for index in range(len(nodes.names))], {}
+    members: dict[str, list[int]] = {}
+    for index, group in enumerate(nodes.groups):
+        members.setdefault(group, []).append(index)
+    cells, headings, row = [(0, 0)] * len(nodes.names), {}, 0
+    for group, indices in members.items():
+        headings[row] = f"{group}: {count(len(indices), 'node')}"
+        for position, index in enumerate(indices):
+            cells[index] = (position % in_row, row + 1 + position // in_row)
+        row += 1 + -(-len(indices) // in_row)
+    return cells, headings
 
 
 def _caption(nodes: Nodes, layout: _Layout) -> str:
     return (
-        f"One cell per node in job order, {layout.in_row} per row. The colour bar starts at the median of "
+        f"One cell per node {'by group' if layout.headings else 'in job order'}, {layout.in_row} per row. "
+        "The colour bar starts at the median of "
         f"{'its hardware class' if len(set(nodes.classes)) > 1 else 'all nodes'} and ends {share(MAX_BEHIND)} behind "
         "it; values beyond either end have the colour of that end. Framed nodes are slow."
     )
@@ -135,8 +158,8 @@ def _meaning(metric: NodeMetric) -> str:
 def _point(nodes: Nodes, metric: NodeMetric, values: _Statistic, layout: _Layout, index: int) -> Point:
     value = values.values[index]
     point: Point = {
-        "x": index % layout.in_row,
-        "y": index // layout.in_row,
+        "x": layout.cells[index][0],
+        "y": layout.cells[index][1],
         "node": nodes.names[index],
         "shown": quantity(value, metric.unit),
         "behind": "–",
@@ -165,7 +188,11 @@ def _drawing(points: list[Point], bar: list[Point], layout: _Layout) -> tuple[di
         ],
     )
     key = chart_of(bar).encode(x=x, y=y)
+    headings: list[Point] = [{"x": 0, "y": row, "group": text} for row, text in layout.headings.items()]
     layers = [*_cells(base, points, layout), *_bar_layers(key, layout)]
+    if headings:
+        names = chart_of(headings).encode(x=x, y=y, text=alt.Text("group:N"))
+        layers.append(names.mark_text(fontSize=11, color="var(--ink)", align="left", dx=-layout.width / 2))
     plot = Plot(
         Axis(categories=columns, has_labels=False),
         Axis(categories=rows, has_labels=False),
@@ -181,6 +208,7 @@ def _drawing(points: list[Point], bar: list[Point], layout: _Layout) -> tuple[di
             Marks("cells", bar, ("x", "y", "gap")),
             Marks("text", bar, ("x", "y", "label")),
             Marks("text on the right", bar, ("x", "y", "unit")),
+            *([Marks("text on the right", headings, ("x", "y", "group"))] if headings else []),
         ],
         shade=Axis(ends=(0, MAX_BEHIND)),
     )

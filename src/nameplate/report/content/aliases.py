@@ -15,8 +15,9 @@ from typing import Any
 import msgspec
 
 from nameplate.probes.shared.job import nodes_of
-from nameplate.records.fleet_record import Fleet, LeftOut
+from nameplate.records.fleet_record import Fleet, FleetHost, LeftOut
 from nameplate.records.machine_record import Machine
+from nameplate.records.node_record import Nodes
 from nameplate.records.result import Report, Result, Table
 from nameplate.records.study_record import Study, StudyCell, StudyTable
 
@@ -112,15 +113,23 @@ def _aliased(report: Report, aliases: Mapping[str, str]) -> Report:
         notes=[hide(note) for note in report.notes],
         references=references,
         study=study,
-        nodes=report.nodes and msgspec.structs.replace(report.nodes, names=[aliases[n] for n in report.nodes.names]),
+        nodes=report.nodes and _aliased_nodes(report.nodes, aliases),
         fleet=report.fleet and _aliased_fleet(report.fleet, aliases),
     )
+
+
+def _aliased_nodes(nodes: Nodes, aliases: Mapping[str, str]) -> Nodes:
+    numbers = {group: number for number, group in enumerate(dict.fromkeys(nodes.groups), start=1)}
+    groups = [f"group {numbers[group]}" for group in nodes.groups]
+    return msgspec.structs.replace(nodes, names=[aliases[name] for name in nodes.names], groups=groups)
 
 
 def _aliased_fleet(fleet: Fleet, aliases: Mapping[str, str]) -> Fleet:
     """Return a fleet without paths, which may contain host names."""
     hosts = [
-        msgspec.structs.replace(host, name=aliases[host.name], hostname=aliases[host.name], path="")
+        FleetHost(
+            name=aliases[host.name], hostname=aliases[host.name], path="", started=host.started, slowed=host.slowed
+        )
         for host in fleet.hosts
     ]
     left_out = [LeftOut(f"file {index}", item.reason) for index, item in enumerate(fleet.left_out, start=1)]

@@ -76,10 +76,21 @@ def print_nodes(nodes: Nodes, main: Mapping[str, str] = MappingProxyType({}), fl
 
 
 def _warnings_of(fleet: Fleet, slow: Sequence[int]) -> Iterator[str]:
-    """Yield the host names of slow machines that differ from their addresses, and what was slowed down or left out."""
+    """Yield what makes the machines of a fleet doubtful.
+
+    These are host names of slow machines that differ from their addresses, addresses that seem to lead to one machine,
+    and machines that were slowed down or left out.
+    """
     for host in (fleet.hosts[index] for index in slow):
         if host.hostname.partition(".")[0] != host.name.rpartition("@")[2].partition(".")[0]:
             yield f"{host.name} calls itself {host.hostname}"
+    addresses: dict[tuple[str, str], list[str]] = {}
+    for host in fleet.hosts:
+        if host.boot_id:
+            addresses.setdefault((host.hostname, host.boot_id), []).append(host.name)
+    same = [(name, "host name and boot id are those of one machine, which counts more than once")
+            for names in addresses.values() if len(names) > 1 for name in names]  # fmt: skip
+    yield from lines_by_reason("the same machine", same)
     yield from lines_by_reason("slowed down", [(host.name, host.slowed) for host in fleet.hosts if host.slowed])
     yield from lines_by_reason("left out", [(item.name, item.reason) for item in fleet.left_out])
 
