@@ -23,6 +23,8 @@ from nameplate.results.summarise import summarise
 from nameplate.statistics.outlier_nodes import NodeValues, judge
 from nameplate.statistics.stats import median, median_interval
 
+_NONE = np.empty(0)
+
 
 def fleet_report(fleet: FleetValues) -> Report:
     """Return the report of a fleet of at least one machine, and judge which machines are slow.
@@ -44,21 +46,22 @@ def fleet_report(fleet: FleetValues) -> Report:
     largest = Counter(fleet.classes).most_common(1)[0][0]
     in_class = np.array([name == largest for name in fleet.classes], dtype=bool)
     judged = []
-    medians: dict[tuple[str, str], list[float]] = {}
+    values_in_class: dict[tuple[str, str], NDArray[np.float64]] = {}
     ordered = np.sort(fleet.values, order=["metric", "host"])
     for rows in np.split(ordered, np.flatnonzero(np.diff(ordered["metric"])) + 1):
         metric = fleet.metrics[int(rows["metric"][0])]
-        medians[metric.name] = rows["value"][in_class[rows["host"]]].tolist()
+        values_in_class[metric.name] = rows["value"][in_class[rows["host"]]]
         positive = rows[rows["value"] > 0]
         if len(positive) and not _is_detail(metric):
             judged.append(_values_by_host(metric, positive, len(fleet.hosts)))
+    del ordered  # as large as all values
     of_class = [host for host, is_member in zip(fleet.hosts, in_class, strict=True) if is_member]
     example = next((host for host in of_class if not host.slowed), of_class[0])
     first = summarise(read_run(Path(example.path)))
     results = [
-        _median_of(result, medians[result.id, result.summary.metric])
+        _median_of(result, values.tolist())
         for result in first.results
-        if result.kind == "measured" and medians.get((result.id, result.summary.metric))
+        if result.kind == "measured" and len(values := values_in_class.get((result.id, result.summary.metric), _NONE))
     ]
     return Report(
         run=first.run, machine=first.machine, clock=None, results=results, tables=[], truncated=False,

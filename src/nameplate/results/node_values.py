@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
@@ -96,7 +97,7 @@ def _short_or_none(values: Floats | None) -> list[float | None]:
 
 
 def _short(values: Floats) -> list[float | None]:
-    return [float(f"{value:.{_SIGNIFICANT}g}") if np.isfinite(value) else None for value in values.tolist()]
+    return [float(f"{value:.{_SIGNIFICANT}g}") if math.isfinite(value) else None for value in values.tolist()]
 
 
 def _of_experiment(

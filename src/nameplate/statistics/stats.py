@@ -6,6 +6,7 @@ import math
 import statistics
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
+from functools import cache
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -36,16 +37,28 @@ def median_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> 
     least ``confidence`` is returned: for six values minimum to maximum, 96.9 %. If not even minimum to maximum covers
     ``confidence``, as with fewer than six values at 95 %, or if there are no values, the result is None.
     """
+    rank, coverage = _narrowest_rank(len(values), confidence)
+    if not rank:
+        return None
     ordered = sorted(values)
-    count = len(ordered)
-    best = None
-    tail = 0.0
+    return Interval(ordered[rank - 1], ordered[len(ordered) - rank], coverage)
+
+
+@cache
+def _narrowest_rank(count: int, confidence: float) -> tuple[int, float]:
+    """Return the largest k whose interval of ``count`` values covers ``confidence``, and its coverage; k is 0 if none.
+
+    The median of 10,000 machines takes 20 ms, and many metrics of a fleet have as many values.
+    """
+    best = (0, 0.0)
+    tail, combinations = 0.0, 1
     for k in range(1, count // 2 + 1):
-        tail += math.comb(count, k - 1) / 2**count
+        tail += combinations / 2**count
         coverage = 1 - 2 * tail
         if coverage < confidence:
             break
-        best = Interval(ordered[k - 1], ordered[count - k], coverage)
+        best = (k, coverage)
+        combinations = combinations * (count - k + 1) // k
     return best
 
 

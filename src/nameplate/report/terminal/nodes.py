@@ -32,6 +32,7 @@ from nameplate.report.terminal.console import make_console
 
 # The number of nodes shown in a ranking, unless more than half of this number are slow.
 MAX_RANKED = 10
+_MAX_NAMES = 300
 _MAX_RANKINGS = 3
 _MAX_REASONS = 4
 _MAX_NAMED = 3
@@ -178,7 +179,10 @@ def _hardware(nodes: Nodes) -> Iterator[Text]:
     for name, number in counts.most_common():
         if name:
             nodes_of_class = [node for node, kind in zip(nodes.names, nodes.classes, strict=True) if kind == name]
-            yield Text(f"  {count(number, 'node')} of {name}: {compress(nodes_of_class)}", style="dim")
+            names = compress(nodes_of_class)
+            text = f"  {count(number, 'node')} of {name}"
+            # With many gaps in the names, the list would fill the screen.
+            yield Text(f"{text}: {names}" if len(names) <= _MAX_NAMES else text, style="dim")
 
 
 def _overview(nodes: Nodes, metric: NodeMetric) -> list[str]:
