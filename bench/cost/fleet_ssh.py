@@ -193,11 +193,16 @@ def stand_ins(hosts: int, kills: int, folder: Path, recorded: Path) -> None:
         (answers / name).write_bytes(zipped.stdout)
     environment = {"PATH": f"{programs}:{os.environ['PATH']}", "RECORDED": str(answers)}
     names = ("--hosts", f"web[00001-{hosts:05}]", "--budget", "1s")
-    whole, killed = folder / "fleet", folder / "killed"
+    undisturbed, killed = folder / "fleet", folder / "killed"
     start_s = time.perf_counter()
-    print(run(whole, [*names, "-o", whole], environment), outcomes_of(whole), "wrong rows:", wrong_rows(whole, hosts))
+    print(
+        run(undisturbed, [*names, "-o", undisturbed], environment),
+        outcomes_of(undisturbed),
+        "wrong rows:",
+        wrong_rows(undisturbed, hosts),
+    )
     took_s = time.perf_counter() - start_s
-    shutil.rmtree(whole)
+    shutil.rmtree(undisturbed)
     for number in range(kills):
         which = ("--resume", killed) if number else (*names, "-o", killed)
         run(killed, which, environment, took_s / (kills + 1))

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from nameplate.records.node_record import NodeMetric, Nodes
 from nameplate.records.result import Quantity, Report, Table
 from nameplate.report.charts.common import Chart, NumberedChart, placed
+from nameplate.report.charts.node_distribution import node_distribution
 from nameplate.report.charts.node_map import node_map, statistics_of
 from nameplate.report.content.format import count, share
 from nameplate.report.content.repeat_commands import node_command
@@ -39,13 +40,14 @@ class NodeCard:
     - ``anchor``: the ``id`` of its HTML element
     - ``sentences``: the number of nodes of each named hardware class, and which nodes are slow
     - ``tables``: an overview of all metrics, then the slowest nodes of each metric that is shown in detail
-    - ``maps``: charts with one cell per node
+    - ``maps``: charts with one cell per node; ``distributions``: those of the values over the nodes
     """
 
     anchor: str
     sentences: list[str]
     tables: list[HtmlTable]
     maps: list[NumberedChart]
+    distributions: list[NumberedChart]
 
 
 def make_node_card(anchor: str, report: Report, charts: list[Chart]) -> NodeCard | None:
@@ -54,7 +56,7 @@ def make_node_card(anchor: str, report: Report, charts: list[Chart]) -> NodeCard
     The result is None if the run has no values of several nodes. ``anchor`` is the ``id`` of the HTML element and must
     be unique in the page. The first 6 (``MAX_MAPS``) of ``chosen_metrics``, with the most slow nodes, have a ranking
     and maps; with more than 1000 nodes (``MAX_WITH_ALL_MAPS``), each has only its first map. ``charts`` has the charts
-    of the whole page; a map in the card has its index in this list.
+    of the whole page; a chart in the card has its index in this list.
     """
     nodes = report.nodes
     if nodes is None:
@@ -62,9 +64,11 @@ def make_node_card(anchor: str, report: Report, charts: list[Chart]) -> NodeCard
     main = main_labels(report)
     chosen = sorted(chosen_metrics(nodes, main), key=lambda metric: -len(metric.slow))[:MAX_MAPS]
     maps = placed([*_maps(report, nodes, chosen)], charts)
+    over_nodes = (node_distribution(nodes, metric, node_command(report.run, metric.experiment)) for metric in chosen)
+    distributions = placed([chart for chart in over_nodes if chart], charts)
     tables = [html_table(_overview(nodes, main)), *(html_table(_ranking(nodes, metric)) for metric in chosen)]
     classes = [f"{count(number, 'node')} of {name}" for name, number in Counter(nodes.classes).most_common() if name]
-    return NodeCard(anchor, [*classes, slow_nodes_text(nodes)], tables, maps)
+    return NodeCard(anchor, [*classes, slow_nodes_text(nodes)], tables, maps, distributions)
 
 
 def _maps(report: Report, nodes: Nodes, metrics: Sequence[NodeMetric]) -> Iterator[Chart]:

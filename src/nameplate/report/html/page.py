@@ -98,7 +98,7 @@ class PageSection:
         """
         for part, charts in (
             ("roofline", self.roofline.charts if self.roofline else []),
-            ("nodes", self.nodes.maps if self.nodes else []),
+            ("nodes", [*self.nodes.maps, *self.nodes.distributions] if self.nodes else []),
             ("study", self.study.charts if self.study else []),
             *((card.probe, card.drawn) for card in self.cards),
             *((f"{card.probe} over time", card.over_time) for card in self.cards),

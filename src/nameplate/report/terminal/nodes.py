@@ -33,6 +33,7 @@ from nameplate.report.terminal.console import make_console
 # The number of nodes shown in a ranking, unless more than half of this number are slow.
 MAX_RANKED = 10
 _MAX_NAMES = 300
+_MAX_MAP_ROWS = 20
 _MAX_RANKINGS = 3
 _MAX_REASONS = 4
 _MAX_NAMED = 3
@@ -140,7 +141,8 @@ def render(nodes: Nodes, width: int, main: Mapping[str, str] = MappingProxyType(
     Rankings are shown for up to three metrics in which a node is slow, most slow nodes first, or for the first metric
     if no node is slow; if there are too few nodes to judge, the first ten metrics have rankings. The map has one
     character per node in job order. It shows the first metric with a ranking, and is left out if no node is judged in
-    this metric. ``nodes`` has at least one metric. ``width`` is the width of the output in characters.
+    this metric, or if it would need more than 20 lines. ``nodes`` has at least one metric. ``width`` is the width of
+    the output in characters.
     """
     metrics = chosen_metrics(nodes, main)
     overview = [_line(main.get(metric.title, metric.title), _overview(nodes, metric)) for metric in metrics]
@@ -217,6 +219,9 @@ def _alike(metric: NodeMetric, value: float | None) -> str:
 
 def _map(nodes: Nodes, metric: NodeMetric, label: str, width: int) -> Iterator[Text]:
     length = max(10, (width - 30) // 10 * 10)
+    if len(nodes.names) > _MAX_MAP_ROWS * length:
+        yield Text("The page of nameplate report has a map of all nodes.", style="dim")
+        return
     legend = f"{label}, one character per node: · less than 3 % behind  ░ 3 %  ▒ 8 %  ▓ 15 %  █ slow  ? not judged"
     for line in wrapped(legend, width, ""):
         line.stylize("dim")
