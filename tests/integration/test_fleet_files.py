@@ -72,6 +72,23 @@ def test_the_slow_machine_of_a_folder_is_named(fleet: Path, capsys: pytest.Captu
     assert all("web7" in line for line in commands)
 
 
+def test_a_fleet_fits_a_screen_and_all_shows_the_rest(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    write_fleet(tmp_path, [f"web{number:03}" for number in range(1, 101)], {"web007": ("memory_stream", 1.2)})
+    assert nodes(tmp_path) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) <= 24
+    assert "--all shows further rankings and a map" in lines
+    assert sum(line.split()[-1:] == ["1"] for line in lines) == 2  # every metric with a slow machine
+    assert lines[-1].startswith("kubectl cordon web007")
+    assert nodes(tmp_path, all=True) == 1
+    text = capsys.readouterr().out
+    assert "one character per node" in text
+    assert text.count("web007") > 5
+
+
 def test_files_and_folders_give_the_same_fleet(fleet: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert nodes(fleet, json=True) == 1
     of_folder = json.loads(capsys.readouterr().out)

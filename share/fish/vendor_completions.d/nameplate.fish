@@ -228,6 +228,7 @@ complete -c nameplate -n '__fish_nameplate_using_command nodes' -s o -r -F -d 'A
 complete -c nameplate -n '__fish_nameplate_using_command nodes' -l recheck -r -F -d 'Measure the slow nodes again, one node at a time, with up to three healthy node…'
 complete -c nameplate -n '__fish_nameplate_using_command nodes' -l mpi -r -d 'The MPI launcher for --recheck, of a job that includes these nodes: "mpirun -n …'
 complete -c nameplate -n '__fish_nameplate_using_command nodes' -l force -d 'Overwrite the output file even if its checksum does not show that nameplate wro…'
+complete -c nameplate -n '__fish_nameplate_using_command nodes' -l all -d 'Show all rankings and the map of a fleet, however many lines they need.'
 complete -c nameplate -n '__fish_nameplate_using_command nodes' -l json -d 'Print every value of every node as JSON.'
 
 # Options for: plan

@@ -57,10 +57,13 @@ def view_of(paths: Sequence[Path]) -> NodeView:
     return NodeView(report.nodes, main_labels(report), report.fleet, None if report.fleet else report.run)
 
 
-def print_view(view: NodeView, as_json: bool) -> None:
-    """Print which nodes are slow, with a ranking and a map, or with ``as_json`` every value of every node as JSON."""
+def print_view(view: NodeView, as_json: bool, has_all: bool = False) -> None:
+    """Print which nodes are slow, with a ranking and a map, or with ``as_json`` every value of every node as JSON.
+
+    Without ``has_all``, the output for a fleet fits a screen.
+    """
     if as_json:
         document = msgspec.structs.asdict(view.nodes) | (msgspec.structs.asdict(view.fleet) if view.fleet else {})
         sys.stdout.write(msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n")
     else:
-        print_nodes(view.nodes, view.main, view.fleet)
+        print_nodes(view.nodes, view.main, view.fleet, has_all or view.fleet is None)

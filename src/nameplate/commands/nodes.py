@@ -37,6 +37,7 @@ def command(
     recheck: Annotated[Path | None, Parameter(show_default=False)] = None,
     mpi: Annotated[str | None, Parameter(show_default=False)] = None,
     force: bool = False,
+    all: bool = False,  # noqa: A002
     json: bool = False,
 ) -> int:
     """Find the slow nodes of a cluster or fleet, and show a ranking, a map and a host list.
@@ -59,6 +60,8 @@ def command(
     force
         Overwrite the output file even if its checksum does not show that nameplate wrote it. Run files are never
         overwritten.
+    all
+        Show all rankings and the map of a fleet, however many lines they need.
     json
         Print every value of every node as JSON.
     """
@@ -81,7 +84,7 @@ def command(
         from nameplate.report.chart_files.node_picture import write_maps  # noqa: PLC0415 (charts take a second to import)
 
         write_maps(nodes, output, force)
-    print_view(view, json)
+    print_view(view, json, all)
     return slow_code(nodes)
 
 

@@ -34,6 +34,8 @@ from nameplate.report.terminal.console import make_console
 MAX_RANKED = 10
 _MAX_NAMES = 300
 _MAX_MAP_ROWS = 20
+_SCREEN_LINES = 24
+_MIN_METRICS, _MIN_RANKING_LINES = 3, 6
 _MAX_RANKINGS = 3
 _MAX_REASONS = 4
 _MAX_NAMED = 3
@@ -52,28 +54,32 @@ BY_EVERY_RANK = (
 )
 
 
-def print_nodes(nodes: Nodes, main: Mapping[str, str] = MappingProxyType({}), fleet: Fleet | None = None) -> None:
+def print_nodes(
+    nodes: Nodes, main: Mapping[str, str] = MappingProxyType({}), fleet: Fleet | None = None, has_all: bool = True
+) -> None:  # fmt: skip
     """Print to standard output which nodes are slow, and then the tables and the map of ``render``.
 
     If nodes are slow, the last lines are the commands that drain them. ``nodes`` has at least one metric, and
     ``main`` the labels of the main ones (see ``render``). ``fleet`` has the machines if each of them was measured in a
-    separate run: machines under a CPU quota and files that do not count are named.
+    separate run: machines under a CPU quota and files that do not count are named. Without ``has_all``, at most 24
+    lines are printed as far as that is possible.
     """
     console = make_console()
     slow = slow_nodes(nodes)
-    console.print(Text(summary(nodes, is_fleet=fleet is not None), style="bold red" if slow else "bold"))
+    first = [Text(summary(nodes, is_fleet=fleet is not None), style="bold red" if slow else "bold")]
     missing = [name for index, name in enumerate(nodes.names) if all(m.value[index] is None for m in nodes.metrics)]
     if missing:
-        console.print(Text(f"! not measured: {compress(missing)}", style="yellow"))
+        first.append(Text(f"! not measured: {compress(missing)}", style="yellow"))
     for line in _warnings_of(fleet, slow) if fleet else ():
-        for part in wrapped(f"! {line}", console.width, "  "):
-            console.print(Text(str(part), style="yellow"))
-    console.print()
-    console.print(render(nodes, console.width, main))
-    if slow:
+        first += [Text(str(part), style="yellow") for part in wrapped(f"! {line}", console.width, "  ")]
+    drains = drain_commands(nodes, slow, is_fleet=fleet is not None) if slow else []
+    n_lines = len(console.render_lines(Group(*first), pad=False)) + (len(drains) + 1 if drains else 0)
+    console.print(Group(*first), Text())
+    console.print(render(nodes, console.width, main, None if has_all else _SCREEN_LINES - n_lines - 3))
+    if drains:
         console.print(Text("To drain them, once you have checked:", style="dim"))
         # Commands are not wrapped, so that they can be pasted into a shell.
-        for command in drain_commands(nodes, slow, is_fleet=fleet is not None):
+        for command in drains:
             console.print(command, soft_wrap=True)
 
 
@@ -134,7 +140,9 @@ def print_findings(results: Sequence[RecheckFinding]) -> None:
             console.print(Text(f"{label}: {meaning}", style="dim"))
 
 
-def render(nodes: Nodes, width: int, main: Mapping[str, str] = MappingProxyType({})) -> RenderableType:
+def render(
+    nodes: Nodes, width: int, main: Mapping[str, str] = MappingProxyType({}), max_lines: int | None = None
+) -> RenderableType:
     """Return the hardware classes, a table of the metrics, rankings of nodes, and a map of one metric.
 
     The table has the metrics of ``chosen_metrics``. ``main`` has a short label for the title of each main metric.
@@ -143,21 +151,35 @@ def render(nodes: Nodes, width: int, main: Mapping[str, str] = MappingProxyType(
     character per node in job order. It shows the first metric with a ranking, and is left out if no node is judged in
     this metric, or if it would need more than 20 lines. ``nodes`` has at least one metric. ``width`` is the width of
     the output in characters.
+
+    If all this has more than ``max_lines`` lines, the map is left out, then rankings are shortened or left out, and
+    then metrics in which no node is slow.
     """
     metrics = chosen_metrics(nodes, main)
-    overview = [_line(main.get(metric.title, metric.title), _overview(nodes, metric)) for metric in metrics]
-    table = lay_out(OVERVIEW[1:], overview, width, OVERVIEW[0])
-    parts: list[RenderableType] = [*_hardware(nodes), Text(), *table, Text(BEHIND, style="dim")]
-    if len(metrics) < len(nodes.metrics):
-        parts.append(Text(f"{count(len(nodes.metrics) - len(metrics), 'further metric')}: --json", style="dim"))
     ranked = _ranked(nodes, metrics)
-    if any(map(_exceeds_maximum, ranked)):
-        parts.append(Text(BY_EVERY_RANK, style="dim"))
-    for metric in ranked:
-        parts += [Text(), Text(main.get(metric.title, metric.title), style="bold"), *_ranking(nodes, metric, width)]
-    if ranking(ranked[0]):
-        parts += [Text(), *_map(nodes, ranked[0], main.get(ranked[0].title, ranked[0].title), width)]
-    return Group(*parts, Text())
+    labels = {metric.title: main.get(metric.title, metric.title) for metric in nodes.metrics}
+    rankings = [[Text(), Text(labels[metric.title], style="bold"), *_ranking(nodes, metric, width)]
+                for metric in ranked]  # fmt: skip
+    drawn = [Text(), *_map(nodes, ranked[0], labels[ranked[0].title], width)] if ranking(ranked[0]) else []
+    head = _head(nodes, metrics, labels, width)
+    note = [Text(BY_EVERY_RANK, style="dim")] if any(map(_exceeds_maximum, ranked)) else []
+    if max_lines is None or len(head) + sum(map(len, rankings)) + len(drawn) <= max_lines:
+        return Group(*head, *note, *(line for lines in rankings for line in lines), *drawn, Text())
+    n_slow = sum(bool(metric.slow) for metric in metrics)
+    while len(head) > max_lines and len(metrics) > max(n_slow, _MIN_METRICS):
+        metrics = metrics[:-1]
+        head = _head(nodes, metrics, labels, width)
+    left = max_lines - len(head)
+    shortened = rankings[0][:left] if left >= _MIN_RANKING_LINES else []
+    return Group(*head, *shortened, Text("--all shows further rankings and a map", style="dim"), Text())
+
+
+def _head(nodes: Nodes, metrics: Sequence[NodeMetric], labels: Mapping[str, str], width: int) -> list[Text]:
+    """Return the lines with the hardware classes and the table of the metrics."""
+    overview = [_line(labels[metric.title], _overview(nodes, metric)) for metric in metrics]
+    lines = [*_hardware(nodes), Text(), *lay_out(OVERVIEW[1:], overview, width, OVERVIEW[0]), Text(BEHIND, style="dim")]
+    n_further = len(nodes.metrics) - len(metrics)
+    return [*lines, *([Text(f"{count(n_further, 'further metric')}: --json", style="dim")] if n_further else [])]
 
 
 def _exceeds_maximum(metric: NodeMetric) -> bool:
