@@ -9,6 +9,7 @@ from __future__ import annotations
 import atexit
 import ctypes
 import os
+import signal
 import sys
 import time
 from typing import NoReturn
@@ -16,6 +17,7 @@ from typing import NoReturn
 from nameplate.errors import InternalError
 
 _begins: list[float] = []
+_PR_SET_PDEATHSIG = 1
 
 
 def register_start() -> None:
@@ -29,6 +31,19 @@ def register_start() -> None:
     # _exit takes the code in the register of the argument, so that no Python code runs at the end. The handlers that
     # libraries register run before this one.
     libc.__cxa_atexit(ctypes.cast(libc._exit, ctypes.c_void_p), ctypes.c_void_p(InternalError.exit_code), None)
+
+
+def end_with(parent: int) -> None:
+    """End this process when the thread that started it ends, even by SIGKILL (prctl(2), PR_SET_PDEATHSIG).
+
+    ``parent`` is the process ID of the parent; if it has ended before, this process ends at once. Systems other than
+    Linux cannot do this: there, the call has no effect.
+    """
+    if sys.platform != "linux":
+        return
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)
 
 
 def command_began() -> float:

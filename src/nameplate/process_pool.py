@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing import get_context
 from typing import TypeVar
+
+from nameplate.process import end_with
 
 Item = TypeVar("Item")
 Returned = TypeVar("Returned")
@@ -25,7 +28,7 @@ def map_batches(
 
     Four or more batches (``MIN_BATCHES``) are computed by one process per usable CPU; the function, the items and the
     results must then be picklable. Without shared memory (/dev/shm), or without descriptors or processes left, this
-    process computes the remaining results.
+    process computes the remaining results. The processes end with this one, even if it is killed; Ctrl-C is left to it.
     """
     batches = [items[start : start + batch_size] for start in range(0, len(items), batch_size)]
     if len(batches) < MIN_BATCHES:
@@ -34,12 +37,19 @@ def map_batches(
     done = 0
     try:
         # Processes are spawned: threads of libraries would not survive a fork.
-        with ProcessPoolExecutor(len(os.sched_getaffinity(0)), mp_context=get_context("spawn")) as pool:
+        with ProcessPoolExecutor(
+            len(os.sched_getaffinity(0)), get_context("spawn"), initializer=_begin, initargs=(os.getpid(),)
+        ) as pool:
             for returned in pool.map(function, batches):
                 done += 1
                 yield returned
     except (OSError, BrokenProcessPool):
         yield from map(function, batches[done:])
+
+
+def _begin(parent: int) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    end_with(parent)
 
 
 @contextmanager
