@@ -38,7 +38,7 @@ def map_batches(
     try:
         # Processes are spawned: threads of libraries would not survive a fork.
         with ProcessPoolExecutor(
-            len(os.sched_getaffinity(0)), get_context("spawn"), initializer=_begin, initargs=(os.getpid(),)
+            len(os.sched_getaffinity(0)), get_context("spawn"), initializer=_prepare_process, initargs=(os.getpid(),)
         ) as pool:
             for returned in pool.map(function, batches):
                 done += 1
@@ -47,7 +47,7 @@ def map_batches(
         yield from map(function, batches[done:])
 
 
-def _begin(parent: int) -> None:
+def _prepare_process(parent: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     end_with(parent)
 

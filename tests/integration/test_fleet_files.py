@@ -261,7 +261,11 @@ def test_the_history_of_fleets_follows_the_addresses(tmp_path: Path, capsys: pyt
     controlled(tmp_path / "monday", {"10.0.0.1": "localhost", "10.0.0.2": "localhost"})
     assert history(tmp_path, json=True) == 0
     assert {run["machine"] for run in json.loads(capsys.readouterr().out)["runs"]} == {"10.0.0.1", "10.0.0.2"}
-    (tmp_path / "monday" / FLEET_FILE).write_text("damaged\n")
+    fleet_file = tmp_path / "monday" / FLEET_FILE
+    fleet_file.write_bytes(fleet_file.read_bytes().replace(b'"10.0.0.2"', b'"10.0.0.9"'))
+    assert history(tmp_path, json=True) == 0
+    assert {run["machine"] for run in json.loads(capsys.readouterr().out)["runs"]} == {"10.0.0.1", "10.0.0.9"}
+    fleet_file.write_text("damaged\n")
     (tmp_path / "monday/runs/10.0.0.1.jsonl").touch()
     assert history(tmp_path, json=True) == 0
 

@@ -63,6 +63,26 @@ def test_a_host_that_is_measured_again_has_its_new_outcome(tmp_path: Path) -> No
     assert FleetFolder.open(folder.path).outcomes["a"].outcome == "measured"
 
 
+def test_an_earlier_file_of_a_host_that_fails_does_not_count(tmp_path: Path) -> None:
+    folder = FleetFolder.create(tmp_path / "fleet", START)
+    folder.ended(HostOutcome(address="a", outcome="stopped", file="runs/a.jsonl"))
+    folder.ended(HostOutcome(address="a", outcome="unreachable", reason="no route to host"))
+    assert FleetFolder.open(folder.path).outcomes["a"].file == "runs/a.jsonl"
+
+
+def test_a_run_that_was_checked_twice_has_one_digest(tmp_path: Path) -> None:
+    """A command may be killed before it notes the outcome."""
+    folder = FleetFolder.create(tmp_path / "fleet", START)
+    folder.part("a").write_bytes(RUN)
+    folder.note_collected("a", CoreEnd("0"))
+    folder.check_collected()
+    size_bytes = (folder.path / "runs/a.jsonl").stat().st_size
+    folder.note_collected("a", CoreEnd("0"))
+    folder.check_collected()
+    assert (folder.path / "runs/a.jsonl").stat().st_size == size_bytes
+    assert folder.outcomes["a"].outcome == "measured"
+
+
 def test_only_one_command_measures_a_fleet(tmp_path: Path) -> None:
     folder = FleetFolder.create(tmp_path / "fleet", START)
     with pytest.raises(UsageError, match="another command is measuring this fleet; wait until it ends"):

@@ -39,10 +39,12 @@ def test_the_file_has_the_records_as_the_host_wrote_them(
 
 @pytest.mark.parametrize("lines", [
     [b"no base64!"], pieces(b"not compressed" * 300), pieces(gzip.compress(RECORDS))[:1],
-    pieces(gzip.compress(RECORDS)[:-9]),
+    pieces(gzip.compress(RECORDS)[:-9]), [*pieces(gzip.compress(RECORDS)), b"AAAA"],
 ])  # fmt: skip
 def test_damaged_records_are_an_outcome_and_leave_no_file(tmp_path: Path, lines: list[bytes]) -> None:
-    problem = received(tmp_path / "part", lines, True).problem
+    records = received(tmp_path / "part", lines, True)
+    problem = records.problem
+    assert records.is_damaged
     assert problem
     assert problem.outcome == "invalid"
     assert problem.reason.startswith("its records cannot be decompressed: ")

@@ -59,7 +59,9 @@ def read_machines(paths: Sequence[Path]) -> FleetValues:
         why = f"{first.name}: {first.reason}" if first else failed_text(failed[0][1])
         raise FileError(f"{why}; none of {len(files)} run files is a run of one machine")
     groups = {address: group for folder in folders for address, group in folder.start.groups.items()}
-    hosts = [msgspec.structs.replace(host, group=groups.get(host.name, "")) for host in fleet.hosts]
+    hosts = [
+        msgspec.structs.replace(host, group=groups.get(addresses.get(Path(host.path), ""), "")) for host in fleet.hosts
+    ]
     fleet = msgspec.structs.replace(fleet, hosts=hosts)
     fleet.left_out.extend(LeftOut(outcome.address, failed_text(outcome)) for _, outcome in failed)
     return fleet

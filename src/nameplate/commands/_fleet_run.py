@@ -90,29 +90,34 @@ def run_fleet(options: FleetOptions) -> int:
 def _measure(folder: FleetFolder, options: FleetOptions) -> None:
     """Measure the hosts of a fleet that have no run yet. Raises CoreError if no host has one at the end."""
     check_addresses(folder.start.hosts)
-    folder.check_collected()  # those of a command that was killed
     is_sent = folder.start.engine != "kubernetes" and not folder.start.installed
     cores = read_cores([Path(path) for path in folder.start.cores]) if is_sent else {}
     progress = _Progress(folder, options.quiet)
-    # Only a launcher may know further hosts.
-    is_done = folder.start.hosts and not folder.missing() and not folder.running
     try:
-        if is_done and not options.removes:
-            pass
-        elif folder.start.engine == "ssh":
-            _measure_over_ssh(folder, cores, progress, options.removes)
-        elif folder.start.engine == "kubernetes":
-            _measure_in_kubernetes(folder, progress)
-        else:
-            _measure_with_launcher(folder, cores, progress)
+        try:
+            folder.check_collected(progress.checked)  # those of a command that was killed
+            _start_engine(folder, cores, progress, options.removes)
+        finally:
+            folder.check_collected(progress.checked)
+            progress.end()
     except KeyboardInterrupt:
         raise Interrupted(f"stopped; continue with: {_resume_command(folder, options)}") from None
-    finally:
-        folder.check_collected(progress.checked)
-        progress.end()
     if not folder.addresses:
         failed = failed_text(folder.failed[0]) if folder.failed else "no host announced itself"
         raise CoreError(f"none of {count(len(folder.hosts), 'host')} was measured: {failed}")
+
+
+def _start_engine(folder: FleetFolder, cores: Mapping[str, bytes], progress: _Progress, removes: bool) -> None:
+    # Only a launcher may know further hosts.
+    is_done = folder.start.hosts and not folder.missing() and not folder.running
+    if is_done and not removes:
+        return
+    if folder.start.engine == "ssh":
+        _measure_over_ssh(folder, cores, progress, removes)
+    elif folder.start.engine == "kubernetes":
+        _measure_in_kubernetes(folder, progress)
+    else:
+        _measure_with_launcher(folder, cores, progress)
 
 
 def _measure_over_ssh(folder: FleetFolder, cores: Mapping[str, bytes], progress: _Progress, removes: bool) -> None:

@@ -24,6 +24,8 @@ from nameplate.statistics.outlier_nodes import NodeValues, judge
 from nameplate.statistics.stats import median, median_interval
 
 _NONE = np.empty(0)
+# Each group has a block of its own in a map.
+_MAX_GROUPS, _MIN_MEAN_SIZE = 100, 2
 
 
 def fleet_report(fleet: FleetValues) -> Report:
@@ -78,19 +80,20 @@ def fleet_report(fleet: FleetValues) -> Report:
 def _groups(hosts: Sequence[FleetHost]) -> list[str]:
     """Return the group of each host: that of the controller, or the hosts whose names differ only in the last number.
 
-    The result is empty if all hosts would be in one group, or most of them alone.
+    The result is empty if all hosts would be in one group, or in many small ones.
     """
     groups = [host.group or _name_without_number(host.name) for host in hosts]
-    sizes = Counter(groups)
-    is_useful = len(sizes) > 1 and sum(size > 1 for size in sizes.values()) * 2 > len(sizes)
+    n_groups = len(set(groups))
+    is_useful = 1 < n_groups <= _MAX_GROUPS and len(hosts) >= _MIN_MEAN_SIZE * n_groups
     return groups if is_useful else []
 
 
 def _name_without_number(name: str) -> str:
-    """Return "r1-web" for r1-web07.example.org, and "10.0.1" for 10.0.1.7."""
-    if re.fullmatch(r"\d+\.\d+\.\d+\.\d+", name):
-        return name.rpartition(".")[0]
-    return re.sub(r"\d*$", "", name.partition(".")[0])
+    """Return "r1-web" for r1-web07.example.org, and "10.0.1" for root@10.0.1.7."""
+    host = name.rpartition("@")[2].partition(" ")[0]
+    if re.fullmatch(r"\d+\.\d+\.\d+\.\d+", host):
+        return host.rpartition(".")[0]
+    return re.sub(r"\d+$", "", host.partition(".")[0]) or host
 
 
 def _is_detail(metric: HostMetric) -> bool:

@@ -11,9 +11,9 @@ import msgspec
 from nameplate.errors import FileError
 from nameplate.fleet.host_outcome import CoreEnd, HostOutcome, core_outcome
 from nameplate.records.machine_record import binding_quota_cpus
-from nameplate.results.digest import digest_of_report
+from nameplate.results.digest import digest_of_report, values_version
 from nameplate.results.measurements import RunFile
-from nameplate.results.run_file import append_digest, read_run
+from nameplate.results.run_file import append_digest, read_digest, read_run
 from nameplate.results.summarise import summarise
 
 
@@ -59,9 +59,12 @@ def _checked(host: CollectedRecords) -> HostOutcome:
 
 def _with_digest(run: RunFile) -> str:
     """Append its digest to a run, and return what slowed the run down, "" for nothing or a quota."""
-    # Valid records may still be impossible together; whoever reads the run says so.
-    with suppress(ArithmeticError, FileError, KeyError, TypeError, ValueError):
-        digest = digest_of_report(summarise(run))
-        append_digest(run, digest)
-        return "" if run.machine and binding_quota_cpus(run.machine) is not None else digest.slowed
-    return ""
+    try:
+        digest = read_digest(Path(run.path), values_version())  # that of a command that was killed
+        if digest is None:
+            digest = digest_of_report(summarise(run))
+            with suppress(FileError):  # a run without a digest is read from its records
+                append_digest(run, digest)
+    except (ArithmeticError, FileError, KeyError, TypeError, ValueError):
+        return ""  # valid records may still be impossible together; whoever reads the run says so
+    return "" if run.machine and binding_quota_cpus(run.machine) is not None else digest.slowed

@@ -16,8 +16,9 @@ _GZIP = 16 + zlib.MAX_WBITS
 class ReceivedRecords:
     """The file with the records of a host.
 
-    ``problem`` is the outcome of the host if its records cannot be read or are too many, otherwise None; then the file
-    does not exist after ``close``. With ``is_compressed``, each line is a piece of a gzip stream in base64.
+    ``problem`` is the outcome of the host if its records are damaged (``is_damaged``) or too many, otherwise None; with
+    a problem, the file does not exist after ``close``. With ``is_compressed``, each line is a piece of a gzip stream in
+    base64.
 
     Raises:
         FileError: the file cannot be written.
@@ -25,6 +26,7 @@ class ReceivedRecords:
 
     def __init__(self, address: str, path: Path, is_compressed: bool) -> None:
         self.problem: HostOutcome | None = None
+        self.is_damaged = False
         self._address, self._path, self._n_bytes = address, path, 0
         self._decompressor = zlib.decompressobj(_GZIP) if is_compressed else None
         try:
@@ -48,6 +50,9 @@ class ReceivedRecords:
 
     def _decompressed(self, line: bytes) -> bytes:
         assert self._decompressor
+        if self._decompressor.eof:
+            self._reject("there is data after their end")
+            return b""
         try:
             return self._decompressor.decompress(binascii.a2b_base64(line), MAX_RECORDS_BYTES + 1)
         except (binascii.Error, zlib.error) as error:
@@ -55,8 +60,10 @@ class ReceivedRecords:
             return b""
 
     def _reject(self, reason: str) -> None:
+        self.is_damaged = True
         reason = f"its records cannot be decompressed: {reason}"
-        self.problem = HostOutcome(address=self._address, outcome="invalid", reason=reason, advice="check the host")
+        self.problem = HostOutcome(address=self._address, outcome="invalid", reason=reason,
+                                   advice="collect them again with --resume")  # fmt: skip
 
     def close(self) -> None:
         """Close the file; remove it if there is a problem."""

@@ -85,6 +85,12 @@ say started
 """
 
 _COLLECT = r"""
+if [ "$stop" = 1 ] && [ -z "$work" ]; then
+  sleep 1 # it may just be made
+  for base in /var/tmp /tmp; do
+    [ -O "$base/nameplate-$id" ] && work=$base/nameplate-$id
+  done
+fi
 [ -n "$work" ] || { say gone; exit 0; }
 pid=$(cat "$work/pid" 2>/dev/null)
 if [ "$stop" = 1 ] && [ -z "$pid" ]; then
@@ -158,10 +164,9 @@ class RemoteRun:
     def collect(self, address: str, stop: bool = False) -> bytes:
         """Return the script that prints the records of a core that has ended; with ``stop`` it is ended first.
 
-        The answers are "running", "gone", or "exit CODE", "message LINE"…, "records", the records, and "end". The first
-        answer is "ended" if the core had to be ended. With
-        "records gzip", the records are compressed, and lines of base64. The host keeps the records until it reads the
-        token in a line.
+        The answers are "running", "gone", or "exit CODE", "message LINE"…, "records", the records, and "end"; "ended"
+        comes first if the core had to be ended. With "records gzip", the records are compressed, and lines of base64.
+        The host keeps the records until it reads the token in a line.
         """
         limits = {"seconds": _STOP_S, "tail": _TAIL_BYTES, "limit": MAX_RECORDS_BYTES + 1}
         return self._script(_COLLECT, address, stop=int(stop), **limits)

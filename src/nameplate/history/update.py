@@ -143,12 +143,16 @@ def updated(index: Index, folder: Path, files: Sequence[FileStatus], on_files: O
     ``index`` itself is returned. ``index`` is not modified, and the result is not saved.
     """
     there = {(file.path, file.size_bytes, file.modified_ns) for file in files}
+    machines = {file.path: file.machine for file in files if file.machine}
     is_current = index.judged_by == code_fingerprint()
     unchanged = {"", *(entry.path for entry in index.entries if _key(entry) in there)}
     # If the original of a copy was removed, the copy is read again and counts as a run.
     stays = np.array(
         [
-            _key(entry) in there and entry.copy_of in unchanged and (is_current or not entry.reason)
+            _key(entry) in there
+            and entry.copy_of in unchanged
+            and (is_current or not entry.reason)
+            and machines.get(entry.path, "") in ("", entry.machine)
             for entry in index.entries
         ],
         dtype=bool,

@@ -7,8 +7,10 @@ connection loses nothing, since the core does not depend on it.
 from __future__ import annotations
 
 import logging
+import sys
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from time import monotonic
@@ -19,7 +21,7 @@ from ClusterShell.Event import EventHandler
 from ClusterShell.Task import Task, task_self, task_terminate
 
 from nameplate.control_characters import clean_text
-from nameplate.errors import NameplateError
+from nameplate.errors import FileError, NameplateError
 from nameplate.fleet.fleet_plan import HostRequest
 from nameplate.fleet.host_outcome import CoreEnd, HostOutcome, ssh_outcome, start_outcome
 from nameplate.fleet.received_records import ReceivedRecords
@@ -50,6 +52,7 @@ class _Host:
     attempts: int = 0
     is_contacted: bool = False
     is_started: bool = False
+    is_collected: bool = False
     sends_core: bool = False
     started_s: float = 0.0
     polls: int = 0
@@ -141,8 +144,9 @@ class SshEngine:
         self._n_open = 0
         task = self._task()
         # A core may have been started without an answer yet.
-        for host in [host for host in self._active.values() if host.is_contacted]:
-            self._call(host, partial(self.remote.collect, host.address, stop=True), self._collected)
+        for host in [*self._active.values()]:
+            if not host.is_collected and (host.is_contacted or host.is_started):
+                self._call(host, partial(self.remote.collect, host.address, stop=True), self._collected)
         task.run()
 
     def _start_next(self) -> None:
@@ -198,10 +202,8 @@ class SshEngine:
     def _finished(self, call: _Call) -> None:
         """Handle the end of a connection to a host."""
         host = call.host
-        if call.rc is None and not call.timed_out:
-            return  # the task was ended, which kills its connections
         self._n_open -= 1
-        if call.is_collected or call.outcome:
+        if host.is_collected or call.outcome:
             self._end(host, call.outcome)  # that of a host with records was noted before its receipt
         elif (call.rc == _SSH_FAILED or call.timed_out) and call.answer != "started":
             self._retry(call)
@@ -276,14 +278,15 @@ class SshEngine:
             call.worker.set_write_eof()
             return
         call.records.close()
-        call.is_collected = True
-        if problem := call.records.problem:
-            self.sink.ended(problem)
+        if call.records.problem:
+            call.outcome = call.records.problem
         else:
-            message = call.said[-1] if call.said else ""
-            is_late = call.was_ended and not self._is_stopping
+            message, is_late = call.said[-1] if call.said else "", call.was_ended and not self._is_stopping
             self.sink.collected(host.address, CoreEnd(call.exit_code, message, is_late, self._is_stopping))
-        call.worker.write(f"{self.remote.token}\n".encode())
+            host.is_collected = True
+        # Records that arrived damaged stay on the host, where --resume finds them.
+        if not call.records.is_damaged:
+            call.worker.write(f"{self.remote.token}\n".encode())
         call.worker.set_write_eof()
 
     def _after_collect(self, host: _Host, call: _Call) -> None:
@@ -337,7 +340,7 @@ class _Call(EventHandler):  # type: ignore[misc]
         self.said: list[str] = []
         self.machine: list[bytes] = []
         self.records: ReceivedRecords | None = None
-        self.was_ended = self.is_collected = False
+        self.was_ended = False
         self.outcome: HostOutcome | None = None
         self.rc: int | None = None
         self.timed_out = False
@@ -358,7 +361,8 @@ class _Call(EventHandler):  # type: ignore[misc]
         if name == "stderr":
             self.messages = (self.messages + clean_text(line.decode(errors="replace")) + "\n")[-_MAX_MESSAGE:]
         elif line.startswith(self._token):
-            self._answer(clean_text(line[len(self._token) :].decode(errors="replace")))
+            text = line[len(self._token) : len(self._token) + _MAX_MESSAGE]
+            self._answer(clean_text(text.decode(errors="replace")))
         elif self._reads_machine and len(self.machine) < _MAX_MACHINE_LINES:
             self.machine.append(line)
         elif self.records and not self.answer:
@@ -409,6 +413,11 @@ class _Call(EventHandler):  # type: ignore[misc]
             self.records.close()
 
     def ev_close(self, _: Any, timedout: bool) -> None:
+        # After Ctrl-C or an error of a handler, ClusterShell closes all connections and drops what it has not read.
+        if isinstance(sys.exc_info()[1], KeyboardInterrupt | NameplateError):
+            with suppress(FileError):
+                self._close_records()
+            return
         self._close_records()
         self.timed_out = timedout
         self._engine._finished(self)
