@@ -42,7 +42,8 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     - ``modified_ns``: the time of the last change in nanoseconds since 1970, or -1 if the file must be read again at
       the next update
     - ``started``: the start of the run in ISO 8601; ``seed``: its seed, None if not recorded
-    - ``machine``: the host name, or the Slurm host list of a job's nodes; ``plan``: the name of the plan
+    - ``machine``: the host name, the address of a host of a fleet, or the Slurm host list of a job's nodes
+    - ``plan``: the name of the plan
     - ``unfinished``: the run was interrupted or is still running
     - ``slowed``: what slowed the run down, as a clause, so that its values are not used for changes and typical values;
       otherwise ""
