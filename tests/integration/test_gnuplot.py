@@ -87,8 +87,8 @@ def test_a_series_has_its_levels_and_events(tmp_path: Path) -> None:
 def test_many_nodes_and_their_pairs(tmp_path: Path) -> None:
     write_stream_run(tmp_path / "run.jsonl", 20, slow={17: 0.2}, rounds=3)
     names = list(draw(summarise(read_run(tmp_path / "run.jsonl")), tmp_path))
-    # The average, minimum and maximum of the four operations of STREAM.
-    assert sum(name.startswith("nodes-") for name in names) == 12
+    # The average, minimum and maximum of the four operations of STREAM, and the distribution of each.
+    assert sum(name.startswith("nodes-") for name in names) == 16
     made = with_summary(result({"between": "nodes", "size": 8}, 1e-5, probe="mpi_pairs"), metric="latency", unit="s")
     named = report([msgspec.structs.replace(made, pairs=[1e-5 + i for i, _ in enumerate(combinations(range(5), 2))])])
     job = {"nodes": [f"n{i}" for i in range(5)], "ranks": 5, "library": "MPI"}

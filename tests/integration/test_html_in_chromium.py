@@ -247,8 +247,8 @@ def test_the_map_of_nodes_frames_the_slow_one(browser: Browser, tmp_path: Path, 
     browser.open(tmp_path / "nodes.html", width)
     browser.unfold()
     card = "document.getElementById('run-1-nodes').parentElement"
-    # Average, minimum and maximum of each of the four operations of STREAM.
-    assert browser.value(f"{card}.querySelectorAll('[data-chart] svg.marks').length") == 12
+    # Average, minimum and maximum of each of the four operations of STREAM, and its distribution.
+    assert browser.value(f"{card}.querySelectorAll('[data-chart] svg.marks').length") == 16
     layers = f"[...{card}.querySelector('svg.marks').querySelectorAll('.mark-rect.role-mark')]"
     rectangles = browser.value(f"{layers}.map(layer => layer.querySelectorAll('path').length)")
     assert sorted(rectangles)[0] == 1

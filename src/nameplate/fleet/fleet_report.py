@@ -56,7 +56,7 @@ def fleet_report(fleet: FleetValues) -> Report:
         positive = rows[rows["value"] > 0]
         if len(positive) and not _is_detail(metric):
             judged.append(_values_by_host(metric, positive, len(fleet.hosts)))
-    del ordered  # as large as all values
+    del ordered, rows  # as large as all values
     of_class = [host for host, is_member in zip(fleet.hosts, in_class, strict=True) if is_member]
     example = next((host for host in of_class if not host.slowed), of_class[0])
     first = summarise(read_run(Path(example.path)))
