@@ -44,17 +44,21 @@ def test_no_process_outlives_the_one_that_started_it(tmp_path: Path, sent: signa
     script = tmp_path / "script.py"
     script.write_text(WAITING.format(folder=str(Path(__file__).parent), marks=str(tmp_path / "marks")))
     (tmp_path / "marks").mkdir()
-    process = subprocess.Popen([sys.executable, script], stderr=subprocess.PIPE, text=True, start_new_session=True)
-    until = time.monotonic() + 40
-    while not (marks := [*(tmp_path / "marks").iterdir()]) and time.monotonic() < until:
-        time.sleep(0.05)
-    assert marks
-    if sent == signal.SIGINT:
-        os.killpg(process.pid, sent)  # as a terminal does; the batches under way still end
-        time.sleep(1)
-        assert all(Path("/proc", mark.name).exists() for mark in marks)
-    process.kill()
-    _, messages = process.communicate()
+    with subprocess.Popen(
+        [sys.executable, script], stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
+        until = time.monotonic() + 60
+        # A process that is still starting does not ignore Ctrl-C yet.
+        n_processes = len(os.sched_getaffinity(0))
+        while len(marks := [*(tmp_path / "marks").iterdir()]) < n_processes and time.monotonic() < until:
+            time.sleep(0.05)
+        if sent == signal.SIGINT:
+            os.killpg(process.pid, sent)  # as a terminal does; the batches under way still end
+            time.sleep(1)
+        n_left = sum(Path("/proc", mark.name).exists() for mark in marks)
+        process.kill()
+        _, messages = process.communicate()
+    assert len(marks) == n_left == n_processes
     assert messages.count("Traceback") <= 1, "only that of the process itself"
     while any(Path("/proc", mark.name).exists() for mark in (tmp_path / "marks").iterdir()):
         assert time.monotonic() < until
