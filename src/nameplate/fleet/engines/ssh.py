@@ -421,3 +421,5 @@ class _Call(EventHandler):  # type: ignore[misc]
         self._close_records()
         self.timed_out = timedout
         self._engine._finished(self)
+        # The connection and this object refer to each other, so a decompressor would stay until the next collection.
+        self.worker = self.records = None
