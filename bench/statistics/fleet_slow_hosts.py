@@ -31,7 +31,6 @@ QUOTA, SLOW_DISK = ADDRESSES[4], ADDRESSES[10]
 QUOTA_US, PERIOD_US = 4000, 5000
 DISK_SHARE = 0.5
 GROUPS = Path("/sys/fs/cgroup")
-READS = "disk_block block=4KiB"
 
 
 @contextmanager

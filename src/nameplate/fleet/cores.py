@@ -11,7 +11,7 @@ from nameplate.errors import UsageError
 from nameplate.execution.launch import core_path
 from nameplate.records.inputs import read_input
 
-DISTRIBUTION, _PACKAGE = "nameplate-cores", "nameplate_cores"
+_DISTRIBUTION, _PACKAGE = "nameplate-cores", "nameplate_cores"
 _MAX_BYTES = 64 << 20
 # The architecture of an ELF program (e_machine), as uname -m calls it.
 _ELF = b"\x7fELF"
@@ -21,8 +21,8 @@ _ARCHITECTURES = {62: "x86_64", 183: "aarch64"}
 def read_cores(paths: Sequence[Path]) -> dict[str, bytes]:
     """Return the cores by their architecture, as ``uname -m`` calls it.
 
-    ``paths`` are those that the user gave. Without any, they are the portable cores of the package nameplate-cores, or
-    the core of this installation if that package is not installed.
+    ``paths`` are the files that the user named. If the user named none, the portable cores of the package
+    nameplate-cores are read, or the core of this installation if that package is not installed.
 
     Raises:
         UsageError: a file is not a program for Linux, two are for the same architecture, or nameplate-cores is of
@@ -50,7 +50,7 @@ def _portable_cores() -> list[Path]:
     version = (Path(spec.origin).read_text().partition('__version__ = "')[2]).partition('"')[0]
     if version != __version__:
         raise UsageError(
-            f"{DISTRIBUTION} {version} is installed, but nameplate is {__version__}: "
-            f"pip install {DISTRIBUTION}=={__version__}, or give the cores with --core"
+            f"{_DISTRIBUTION} {version} is installed, but nameplate is {__version__}: "
+            f"pip install {_DISTRIBUTION}=={__version__}, or give the cores with --core"
         )
     return sorted(Path(spec.origin).parent.glob("nameplate-core-*"))

@@ -24,9 +24,12 @@ _COMMON = r"""
 say() { printf '\n%s\n' "$token $*"; }
 dir=${XDG_CACHE_HOME:-$HOME/.cache}/nameplate
 work=
-for base in /var/tmp /tmp; do
-  [ -O "$base/nameplate-$id" ] && work=$base/nameplate-$id
-done
+find_work() {
+  for base in /var/tmp /tmp; do
+    [ -O "$base/nameplate-$id" ] && work=$base/nameplate-$id
+  done
+}
+find_work
 """
 
 _START = r"""
@@ -87,9 +90,7 @@ say started
 _COLLECT = r"""
 if [ "$stop" = 1 ] && [ -z "$work" ]; then
   sleep 1 # it may just be made
-  for base in /var/tmp /tmp; do
-    [ -O "$base/nameplate-$id" ] && work=$base/nameplate-$id
-  done
+  find_work
 fi
 [ -n "$work" ] || { say gone; exit 0; }
 pid=$(cat "$work/pid" 2>/dev/null)

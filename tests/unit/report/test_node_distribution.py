@@ -23,7 +23,7 @@ def drawn(nodes: Nodes) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     return [point for point in points if "node" not in point], [point for point in points if "node" in point]
 
 
-def test_each_point_has_the_share_of_nodes_with_at_most_its_value() -> None:
+def test_a_point_is_the_share_of_nodes_up_to_its_value() -> None:
     line, dots = drawn(cluster([5e9, *(float(number) * 1e9 for number in range(11, 30))], ["M"] * 20, slow=[0]))
     assert [(point["value"], point["share"]) for point in line] == [
         (5.0, 0.05), *((float(number), round((number - 9) / 20, 2)) for number in range(11, 30)),
